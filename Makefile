@@ -100,10 +100,10 @@ python-%:
 # the tests that `make test-all` skipped, and one file that has stand-ins for these libraries there
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/whole/test_from.py
-	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/data tests/plugins/compat tests/plugins/exports \
+	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/core/data tests/plugins/compat tests/plugins/exports \
 		tests/plugins/sentence_transformers \
-		tests/io/test_foreign.py tests/plugins/dense \
-		tests/plugins/diversity/test_diversity.py tests/plugins/recommender/test_items_of_recbole.py tests/stats/test_labels.py \
+		tests/core/io/test_foreign.py tests/plugins/dense \
+		tests/plugins/diversity/test_diversity.py tests/plugins/recommender/test_items_of_recbole.py tests/core/stats/test_labels.py \
 		tests/whole/test_conventions.py tests/whole/test_recipes.py
 
 # the packages that pip would choose are left in build/beside, a file a tool

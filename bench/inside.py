@@ -341,7 +341,7 @@ def resampling(tool: str, n_queries: str, repeats: str) -> Seconds:
                 bootstrap((column,), np.mean, n_resamples=10_000, batch=100, rng=np.random.default_rng(1))
 
         return in_turn({"intervals": intervals}, int(repeats))
-    from deadheat import stats
+    from deadheat.core import stats
 
     def both_of_them() -> None:
         stats.interval_bounds(values, n_resamples=10_000, rng=1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import deadheat as dh
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]
-DEMO = Path(dh.__file__).parent / "demo"
+DEMO = Path(dh.__file__).parent / "core" / "demo"
 
 
 def families() -> dict[str, Draw]:

@@ -16,8 +16,8 @@ from _families import DEMO, table
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import stats
-from deadheat.stats.gaffke import gaffke_bounds
+from deadheat.core import stats
+from deadheat.core.stats.gaffke import gaffke_bounds
 
 Array = NDArray[np.floating[Any]]
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from deadheat.stats import interval_bounds, proportion_bounds
+from deadheat.core.stats import interval_bounds, proportion_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deadheat.arrays import FloatArray, IntArray
+    from deadheat.core.arrays import FloatArray, IntArray
 
 SIZES = (2, 5, 10, 25, 100)
 MEANS = (0.5, 0.9, 0.99)

@@ -9,9 +9,9 @@ import numpy as np
 from _families import table
 from scipy import special, stats
 
-from deadheat.arrays import FloatArray
+from deadheat.core.arrays import FloatArray
+from deadheat.core.stats import interval_bounds
 from deadheat.plugins.judges.prediction import powered_mean
-from deadheat.stats import interval_bounds
 
 SIZES = (5, 10, 15, 25, 40, 100)
 WEIGHTED_SIZES = (10, 25, 50)

@@ -25,7 +25,7 @@ import deadheat as dh
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-DEMO = Path(dh.__file__).parent / "demo"
+DEMO = Path(dh.__file__).parent / "core" / "demo"
 N_ORDERS = 20_000
 AT_ONCE = 1_000
 SIZES = (25, 10, 5, 3, 2, 1)

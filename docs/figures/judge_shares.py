@@ -9,7 +9,7 @@ import numpy as np
 from _families import table
 from scipy import special
 
-from deadheat.arrays import FloatArray
+from deadheat.core.arrays import FloatArray
 from deadheat.plugins.judges import label_statistics as labels
 from deadheat.plugins.judges.shares import share_bounds
 

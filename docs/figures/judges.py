@@ -18,9 +18,9 @@ import deadheat as dh
 from deadheat.plugins.judges.prediction import powered_mean
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
-DEMO = Path(dh.__file__).parent / "demo"
+DEMO = Path(dh.__file__).parent / "core" / "demo"
 MEASURE = "nDCG@10"
 N_HUMAN, N_DRAWS = 10, 500
 RUNS = {path.name.removesuffix(".run.gz"): dh.Run(path) for path in sorted(DEMO.glob("*.run.gz"))}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from _families import families, table
 
-from deadheat import stats
+from deadheat.core import stats
 
 if TYPE_CHECKING:
     from _families import Draw

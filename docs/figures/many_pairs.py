@@ -10,8 +10,8 @@ import numpy as np
 from _families import table
 from numpy.typing import NDArray
 
-from deadheat import stats
-from deadheat.stats.families import shared_bounds
+from deadheat.core import stats
+from deadheat.core.stats.families import shared_bounds
 
 Values = NDArray[np.float64]
 

@@ -14,6 +14,8 @@ import numpy as np
 from _families import table
 from numpy.typing import NDArray
 
+from deadheat.core.stats.ranks import ranks
+from deadheat.core.stats.units import Units
 from deadheat.plugins.leaderboard.separation import (
     cautious_spread,
     joint_critical_value,
@@ -21,8 +23,6 @@ from deadheat.plugins.leaderboard.separation import (
     rank_bounds,
     separated,
 )
-from deadheat.stats.ranks import ranks
-from deadheat.stats.units import Units
 
 Values = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, Values], Values]

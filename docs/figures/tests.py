@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from _families import table
 
-from deadheat import stats
+from deadheat.core import stats
 
 SIZES = (5, 10, 25, 40, 100)
 N_BATCHES, N_SETS, N_RESAMPLES = 10, 400, 999

@@ -10,7 +10,7 @@ from typing import Any
 import deadheat as dh
 
 HERE = Path(__file__).parent
-DEMO = Path(dh.__file__).parent / "demo"
+DEMO = Path(dh.__file__).parent / "core" / "demo"
 
 
 def main() -> None:

@@ -19,12 +19,12 @@ from click.testing import CliRunner
 from tie_picture import picture
 
 import deadheat as dh
-from deadheat.cli import main
-from deadheat.hooks import commands_by_name
-from deadheat.measures.base import Measure
-from deadheat.measures.guide import USES
-from deadheat.report.model import Fact
-from deadheat.report.of_measures import report_measure
+from deadheat.core.cli import main
+from deadheat.core.hooks import commands_by_name
+from deadheat.core.measures.base import Measure
+from deadheat.core.measures.guide import USES
+from deadheat.core.report.model import Fact
+from deadheat.core.report.of_measures import report_measure
 from support import tool_answers
 
 if TYPE_CHECKING:

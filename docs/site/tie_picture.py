@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 import deadheat as dh
 
-DATA = Path(dh.__file__).parent / "demo"
+DATA = Path(dh.__file__).parent / "core" / "demo"
 SYSTEMS = ("willia-umbrela1", "Olz-gpt4o", "TREMA-CoT", "NISTRetrieval-instruct0")
 MEASURE = "nDCG@10"
 LEFT, WIDTH, ROW, TOP = 20, 380, 52, 66  # of the drawing, in pixels: narrow, so that a telephone shows its text

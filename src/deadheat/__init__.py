@@ -7,7 +7,7 @@
 {'RR': 0.75, 'P@1': 0.5}
 """
 
-from deadheat import interrupts as _interrupts  # noqa: F401 - before all else: while that is imported, too
+from deadheat.core import interrupts as _interrupts  # noqa: F401 - before all else: while that is imported, too
 
 # isort: split
 import gc
@@ -16,14 +16,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.gone import instead_of as _instead_of
-from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
-from deadheat.libraries import load_libraries as _load_libraries
+from deadheat.core.gone import instead_of as _instead_of
+from deadheat.core.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
+from deadheat.core.libraries import load_libraries as _load_libraries
 from deadheat.version import __version__ as __version__
 
 
 def _hooks() -> Any:  # noqa: ANN401 - the module, which is imported on first use
-    return import_module("deadheat.hooks")
+    return import_module("deadheat.core.hooks")
 
 
 @cache
@@ -51,7 +51,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     if home := _home_of().get(name):
         if (plugin := _hooks().plugin_of(home)) and not _hooks().is_installed(plugin):
             raise AttributeError(str(_hooks().missing_plugin(f"deadheat.{name}", plugin)))
-        if home != "deadheat.errors":
+        if home != "deadheat.core.errors":
             _load_libraries()
         found = getattr(import_module(home), name)
         return globals().setdefault(name, found)  # `measures` is also a package, which is there once it was imported
@@ -60,7 +60,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     except ModuleNotFoundError as error:
         if name.isidentifier() and error.name != f"deadheat.{name}":
             raise
-    measures = import_module("deadheat.measures")
+    measures = import_module("deadheat.core.measures")
     if not hasattr(measures, name):
         if instead := _instead_of(name):
             raise AttributeError(f"deadheat has no {name} any more: {instead}")
@@ -76,4 +76,4 @@ def __dir__() -> list[str]:
         plugin = _hooks().plugin_of(home)
         if plugin is None or _hooks().is_installed(plugin):
             names.add(name)
-    return sorted({*names, *import_module("deadheat.measures").__all__})
+    return sorted({*names, *import_module("deadheat.core.measures").__all__})

@@ -1,22 +1,22 @@
 # The public names. What imports them is read when the program runs, too.
 
-import deadheat.measures as _measures
-from deadheat import figures as figures
-from deadheat.data.from_arrays import from_arrays, pareto_levels
-from deadheat.data.queries import Queries
-from deadheat.data.tables import Qrels, Run, read_qrels, read_run
-from deadheat.errors import DeadheatError, DeadheatWarning
-from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
-from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.scores import Scores
-from deadheat.io.files import max_memory
-from deadheat.io.records import encoding
-from deadheat.io.values import decimal
-from deadheat.measures import *  # noqa: F403 - every measure is public
-from deadheat.measures import measures
-from deadheat.placements.place import place
-from deadheat.placements.placements import Placements
+import deadheat.core.measures as _measures
+from deadheat import errors as errors, figures as figures, stats as stats
+from deadheat.core.data.from_arrays import from_arrays, pareto_levels
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.tables import Qrels, Run, read_qrels, read_run
+from deadheat.core.errors import DeadheatError, DeadheatWarning
+from deadheat.core.evaluation.evaluate import Evaluations, evaluate, load_evaluation
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.intervals import Interval
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.io.files import max_memory
+from deadheat.core.io.records import encoding
+from deadheat.core.io.values import decimal
+from deadheat.core.measures import *  # noqa: F403 - every measure is public
+from deadheat.core.measures import measures
+from deadheat.core.placements.place import place
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.agree.rankings import Agreement, agree
 from deadheat.plugins.agree.systems import agree_systems
 from deadheat.plugins.bench.bench import bench

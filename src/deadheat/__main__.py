@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from deadheat.interrupts import end_interrupted
+from deadheat.core.interrupts import end_interrupted
 
 SETTINGS = {
     # Polars reads text ahead, by default in pieces of 20 MB; of smaller ones the memory is used again and again.
@@ -29,7 +29,7 @@ def start() -> None:
         os.environ.setdefault(name, value)
     try:
         _read_ahead(sys.argv[2:])
-        from deadheat.cli import main  # inside, as importing takes time
+        from deadheat.core.cli import main  # inside, as importing takes time
 
         main()
     except KeyboardInterrupt:
@@ -53,7 +53,7 @@ def _read_ahead(words: list[str]) -> None:
         with suppress(OSError, ValueError):  # most words are no files, and may be too long for one
             sizes[Path(word)] = Path(word).stat().st_size
     if sum(sizes.values()) >= LARGE:
-        from deadheat.io.splitting import begin  # loads Polars, which such files need
+        from deadheat.core.io.splitting import begin  # loads Polars, which such files need
 
         begin(sizes)
 

@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat import hooks
+from deadheat.core import hooks
 
-LIGHT = {"deadheat.hooks", "deadheat.errors"}  # modules that need neither NumPy nor Polars
+LIGHT = {"deadheat.core.hooks", "deadheat.core.errors"}  # modules that need neither NumPy nor Polars
 
 
 @cache
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
     if plugin is not None and not hooks.is_installed(plugin):
         raise AttributeError(str(hooks.missing_plugin(f"deadheat.api.{name}", plugin)))
     if module not in LIGHT:
-        from deadheat.libraries import load_libraries
+        from deadheat.core.libraries import load_libraries
 
         load_libraries()
     found = getattr(import_module(module), there)

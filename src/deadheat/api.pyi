@@ -1,17 +1,18 @@
 # What plugins of other distributions are written with, and where it is. What imports these names is read when the
 # program runs, too: a line for each module.
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.cli.errors import refuse_if
-from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import command, with_options
-from deadheat.cli.paths import INPUT, named_runs
-from deadheat.cli.printing import Output, output_options
-from deadheat.data.judging import JudgesRuns, KindOfJudgments
-from deadheat.data.renderable import Renderable
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import (
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.cli.errors import refuse_if
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels, open_run
+from deadheat.core.cli.options import command, with_options
+from deadheat.core.cli.paths import INPUT, named_runs
+from deadheat.core.cli.printing import Output, output_options
+from deadheat.core.data.judging import JudgesRuns
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.renderable import Renderable
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import (
     DataError,
     DeadheatError,
     DeadheatWarning,
@@ -20,18 +21,18 @@ from deadheat.errors import (
     MeasureError,
     ParameterError,
 )
-from deadheat.evaluation.evaluate import evaluate
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.hooks import Command, FileFormats, MeasureFile, Plugin
-from deadheat.io.documents import export as register_document
-from deadheat.io.files import Compression, blocks, decode_utf8, value_as_text, write_text
-from deadheat.io.formats.base import Content, Format as FileFormat, frame_of_rows, register as register_file_format
-from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.objects import read_text
-from deadheat.io.results import Listing
-from deadheat.io.values import check_ids_of_row, read_value
-from deadheat.kernels.segments import divide_or_zero
-from deadheat.measures.base import (
+from deadheat.core.evaluation.evaluate import evaluate
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.hooks import Command, FileFormats, MeasureFile, Plugin
+from deadheat.core.io.documents import export as register_document
+from deadheat.core.io.files import Compression, blocks, decode_utf8, value_as_text, write_text
+from deadheat.core.io.formats.base import Content, Format as FileFormat, frame_of_rows, register as register_file_format
+from deadheat.core.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.io.objects import read_text
+from deadheat.core.io.results import Listing
+from deadheat.core.io.values import check_ids_of_row, read_value
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures.base import (
     COUNT,
     FLAG,
     Choice,
@@ -43,15 +44,12 @@ from deadheat.measures.base import (
     parameter,
     register as register_measure,
 )
-from deadheat.measures.discounted import GainMeasure, WeightedMeasure
-from deadheat.measures.notation import parse_measure
-from deadheat.measures.top import RelevanceMeasure
-from deadheat.placements.place import place
-from deadheat.placements.placements import Placements
-from deadheat.plugins.conformance.failure import CheckFailedError
-from deadheat.plugins.conformance.measure import check_measure
-from deadheat.plugins.conformance.reader import check_reader
-from deadheat.report.model import (
+from deadheat.core.measures.discounted import GainMeasure, WeightedMeasure
+from deadheat.core.measures.notation import parse_measure
+from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.placements.place import place
+from deadheat.core.placements.placements import Placements
+from deadheat.core.report.model import (
     PAGES,
     Column,
     Fact,
@@ -62,8 +60,11 @@ from deadheat.report.model import (
     registers_report as register_report,
     tabulate,
 )
-from deadheat.settings import Settings, setting
-from deadheat.third_party import third_party_plugins
+from deadheat.core.settings import Settings, setting
+from deadheat.core.third_party import third_party_plugins
+from deadheat.plugins.conformance.failure import CheckFailedError
+from deadheat.plugins.conformance.measure import check_measure
+from deadheat.plugins.conformance.reader import check_reader
 
 __all__ = [
     "COUNT",

@@ -64,7 +64,7 @@ import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 import polars
-from deadheat.cli import app
+from deadheat.core.cli import app
 from deadheat.plugins.figures.painter import painter
 n_labels, length = map(int, sys.argv[1:])
 rows = [{"x": n, "y": f"{n}{'x' * length}"} for n in range(n_labels)]

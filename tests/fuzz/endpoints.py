@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatError, ParameterError
+from deadheat.core.errors import DataError, DeadheatError, ParameterError
 from deadheat.plugins.bench.retrievers.language_model import name_of
 from deadheat.plugins.judges.answers import read_grade
 from fuzz.case import Kind

@@ -25,10 +25,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.data import rows as of_runs
-from deadheat.io.files import blocks
-from deadheat.io.records import read_records
-from deadheat.measures.notation import split_notation
+from deadheat.core.data import rows as of_runs
+from deadheat.core.io.files import blocks
+from deadheat.core.io.records import read_records
+from deadheat.core.measures.notation import split_notation
 from deadheat.plugins.bench.store import read_finished
 from deadheat.plugins.columns import letor
 from deadheat.plugins.columns.letor import read_letor

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.io.spreadsheets import unguarded_text
-from deadheat.wording import escape_invisible
+from deadheat.core.io.spreadsheets import unguarded_text
+from deadheat.core.wording import escape_invisible
 from fuzz.case import Kind
 from support.command import call
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli import main
+from deadheat.core.cli import main
 from golden.data import folder_of_files
 from support.command import runner
 from support.process import environment

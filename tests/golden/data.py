@@ -19,7 +19,7 @@ import deadheat as dh
 Grades: TypeAlias = dict[str, dict[str, float]]
 Scores: TypeAlias = dict[str, dict[str, float]]
 
-DEMO = Path(dh.__file__).parent / "demo"
+DEMO = Path(dh.__file__).parent / "core" / "demo"
 REAL_QRELS = DEMO / "qrels.human.txt.gz"
 REAL_RUNS = {path.name.removesuffix(".run.gz"): path for path in sorted(DEMO.glob("*.run.gz"))}
 

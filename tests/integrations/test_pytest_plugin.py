@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError, UnknownMeasureError
+from deadheat.core.errors import DataError, ParameterError, UnknownMeasureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

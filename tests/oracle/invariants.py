@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.measures import RR, Hit, MaxRel, P, R
+from deadheat.core.measures import RR, Hit, MaxRel, P, R
+from deadheat.core.wording import format_count
 from deadheat.plugins.bench.report import cutoff_of, uncut
-from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deadheat.arrays import BoolArray
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.measures import Measure
+    from deadheat.core.arrays import BoolArray
+    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat.core.measures import Measure
 
 NEARLY = 1e-9
 GROW = (RR, Hit, R, MaxRel)  # a deeper look can only add to them

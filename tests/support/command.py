@@ -10,9 +10,9 @@ from typing import Any
 import click
 from click.testing import CliRunner, Result
 
-from deadheat import hooks
-from deadheat.cli import main
-from deadheat.hooks import commands_by_name
+from deadheat.core import hooks
+from deadheat.core.cli import main
+from deadheat.core.hooks import commands_by_name
 
 QRELS = """q1 0 a 2
 q1 0 b 0

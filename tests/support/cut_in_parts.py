@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 
 import deadheat as dh
-from deadheat.data.rows import UnreadRows
-from deadheat.io.lazy import Reading
-from deadheat.placements.passes import SCHEMA
+from deadheat.core.data.rows import UnreadRows
+from deadheat.core.io.lazy import Reading
+from deadheat.core.placements.passes import SCHEMA
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
 AS_SAID = pa.schema(list(zip(SCHEMA, _OF_ARROW, strict=True)))

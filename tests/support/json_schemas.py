@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import deadheat
-from deadheat import hooks
-from deadheat.cli import main
-from deadheat.cli.printing import FormatChoice, Output
+from deadheat.core import hooks
+from deadheat.core.cli import main
+from deadheat.core.cli.printing import FormatChoice, Output
 from support.command import command, runner
 
 VERSION = 1  # of the schemas: a key that goes, or has another type, makes the next

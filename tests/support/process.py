@@ -21,7 +21,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from deadheat.cli import main; main(prog_name='deadheat')", *arguments]
+    return [sys.executable, "-c", "from deadheat.core.cli import main; main(prog_name='deadheat')", *arguments]
 
 
 def run(folder: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deadheat.report.model import Column, Row, Table
+from deadheat.core.report.model import Column, Row, Table
 
 NAN = math.nan
 

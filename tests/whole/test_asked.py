@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
-from deadheat.measures.base import REGISTRY, other_names, trec_names
-from deadheat.measures.notation import BUNDLES
+from deadheat.core.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.core.measures.base import REGISTRY, other_names, trec_names
+from deadheat.core.measures.notation import BUNDLES
+from deadheat.core.report.as_data import as_json
+from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.figures.base import name_among
-from deadheat.report.as_data import as_json
-from deadheat.report.text import as_text
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS, known
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from deadheat.measures import Measure
+    from deadheat.core.measures import Measure
     from deadheat.plugins.bench.result import BenchResult
 
 QRELS = {f"q{n}": {"a": 1, "c": n % 2} for n in range(6)}

@@ -12,7 +12,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.cli import main
+from deadheat.core.cli import main
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.report import data_of_bench, report_bench

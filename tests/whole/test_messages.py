@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DeadheatError, MeasureError, ParameterError, SourceTypeError
+from deadheat.core.errors import ColumnError, DataError, DeadheatError, MeasureError, ParameterError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import deadheat as dh
-from deadheat.data.tables import Qrels
-from deadheat.errors import NothingJudgedWarning
+from deadheat.core.data.tables import Qrels
+from deadheat.core.errors import NothingJudgedWarning
 from deadheat.plugins.bench.cases import Case
 from support.command import call, ok
 from support.small_bench import DOCUMENTS, known

@@ -18,16 +18,16 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.renderable import Renderable
-from deadheat.errors import MissingDependencyError
+from deadheat.core.data.renderable import Renderable
+from deadheat.core.errors import MissingDependencyError
+from deadheat.core.report.as_data import as_json
+from deadheat.core.report.model import format_cell
+from deadheat.core.report.shown import report_of
 from deadheat.plugins.bench.report import data_of_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.leaderboard.report import report_leaderboard
 from deadheat.plugins.ties.report import report_profile
 from deadheat.plugins.weeks.report_history import report_history
-from deadheat.report.as_data import as_json
-from deadheat.report.model import format_cell
-from deadheat.report.shown import report_of
 from support.command import call
 from support.html_pages import check_harmless, read_html
 from support.small_bench import CASES, DOCUMENTS, known
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from deadheat.report.model import Report
+    from deadheat.core.report.model import Report
 
 EVIL = ["<script>alert(1)</script>", "a\"b'c & $x_1 %", "\x1b[31mred", "\u202egnp.exe", "木 🎯 ü", "a\nb", "</style>"]
 
@@ -538,6 +538,6 @@ def test_what_shows_nothing_loads_nothing_for_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     before, after = (set(line.split()) for line in done.stdout.splitlines())
-    assert not {"rich", "pandas", "deadheat.report", "html", "scipy"} & before
-    assert {"rich", "deadheat.report"} <= after
+    assert not {"rich", "pandas", "deadheat.core.report", "html", "scipy"} & before
+    assert {"rich", "deadheat.core.report"} <= after
     assert "pandas" not in after

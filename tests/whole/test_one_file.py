@@ -13,8 +13,8 @@ import pytest
 import deadheat
 
 MEASURE = '''
-from deadheat.measures.base import register
-from deadheat.measures.first import RR
+from deadheat.core.measures.base import register
+from deadheat.core.measures.first import RR
 
 
 @register("mine", trec_eval=("mine_cut_{}",))
@@ -28,8 +28,8 @@ class Mine(RR):
 FILES = """
 import polars as pl
 
-from deadheat.io.formats.base import Content, Format, register
-from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.core.io.formats.base import Content, Format, register
+from deadheat.core.io.kinds import VALUE_COLUMN
 
 
 def _write(rows, file, kind, tag, compression):
@@ -49,8 +49,8 @@ register(
 """
 
 DOCUMENTS = """
-from deadheat.io.documents import Document, export
-from deadheat.io.results import Listing
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.results import Listing
 
 
 @export("mine", "run", lambda held: "mine" in held)
@@ -59,7 +59,7 @@ def _read_mine(held: Document, where: str) -> Listing:
 """
 
 REPORTS = """
-from deadheat.report.model import ReportFormat, register
+from deadheat.core.report.model import ReportFormat, register
 
 register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, digits: f"mine {len(report.tables)}"))
 """

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import EvaluationArguments
-from deadheat.evaluation.intervals import IntervalArguments, IntervalOptions
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.evaluate import EvaluationArguments
+from deadheat.core.evaluation.intervals import IntervalArguments, IntervalOptions
+from deadheat.core.settings import Conventions, Design
 from deadheat.plugins.gates.settings import GateOptions
-from deadheat.settings import Conventions, Design
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DurationWarning
-from deadheat.kernels import orders
-from deadheat.phases import lasting, watched_by
+from deadheat.core.errors import DurationWarning
+from deadheat.core.kernels import orders
+from deadheat.core.phases import lasting, watched_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

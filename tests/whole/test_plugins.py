@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 import deadheat
-from deadheat import hooks, registry
-from deadheat.io.formats import FORMATS
-from deadheat.measures.base import REGISTRY, other_names
-from deadheat.report.model import report_formats
+from deadheat import registry
+from deadheat.core import hooks
+from deadheat.core.io.formats import FORMATS
+from deadheat.core.measures.base import REGISTRY, other_names
+from deadheat.core.report.model import report_formats
 from support.paths import ROOT
 from support.walls import (
     MOST_MENTIONS,
@@ -265,7 +266,7 @@ KEPT = {
 }
 SCRIPT = """
 import json, sys
-import deadheat as dh, deadheat.errors, deadheat.hooks
+import deadheat as dh, deadheat.core.errors, deadheat.core.hooks
 
 qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}, "q3": {"d": 2}, "q4": {"e": 1}, "q5": {"f": 1}}
 first = {query: {doc: 1.0 for doc in [*judged, "x"]} for query, judged in qrels.items()}
@@ -287,7 +288,7 @@ for name in json.loads(sys.argv[2]):
         dh.evaluate(qrels, first, name)
     except dh.DeadheatError as error:
         found["errors"][name] = f"{type(error).__name__}: {error}"
-from deadheat.cli import main
+from deadheat.core.cli import main
 from click.testing import CliRunner
 
 def call(*arguments):
@@ -316,11 +317,11 @@ for code in json.loads(sys.argv[5]):
 
 found["help"] = CliRunner().invoke(main, ["--help"]).output
 found["help_all"] = {
-    name: CliRunner().invoke(main, [name, "--help-all"]).output for name in dh.hooks.commands_by_name()
+    name: CliRunner().invoke(main, [name, "--help-all"]).output for name in dh.core.hooks.commands_by_name()
 }
 for name in json.loads(sys.argv[4]):
     try:
-        dh.hooks.service(name)
+        dh.core.hooks.service(name)
     except dh.errors.MissingPluginError as error:
         found["errors"][f"service {name}"] = str(error)
 for name in json.loads(sys.argv[3]):
@@ -334,7 +335,7 @@ for path in json.loads(sys.argv[6]):
 for name in json.loads(sys.argv[7]):
     try:
         getattr(dh.figures, name)
-    except (AttributeError, deadheat.errors.MissingPluginError) as error:
+    except (AttributeError, deadheat.core.errors.MissingPluginError) as error:
         found["errors"][f"figures.{name}"] = str(error)
 for words in json.loads(sys.argv[8]):
     result = CliRunner().invoke(main, words)
@@ -462,7 +463,7 @@ import json
 from pathlib import Path
 import deadheat as dh
 from click.testing import CliRunner
-from deadheat.cli import main
+from deadheat.core.cli import main
 
 Path("x.qrels").write_text("q1 0 a 1\\nq2 0 b 1\\n", encoding="utf-8")
 Path("x.run").write_text("q1 Q0 a 1 1 t\\nq1 Q0 x 2 1 t\\nq2 Q0 b 1 2 t\\nq2 Q0 x 2 1 t\\n", encoding="utf-8")

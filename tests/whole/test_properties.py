@@ -49,7 +49,7 @@ retrieved = st.dictionaries(doc_ids, scores, min_size=1)
 queries = st.dictionaries(st.sampled_from("abcd"), st.tuples(judgments, retrieved), min_size=1)
 
 # random data may have no retrieved document that is judged
-pytestmark = pytest.mark.filterwarnings("ignore::deadheat.errors.DeadheatWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::deadheat.core.errors.DeadheatWarning")
 
 
 def inputs(drawn: Drawn) -> tuple[Nested, Nested]:

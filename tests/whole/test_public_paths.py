@@ -21,10 +21,12 @@ ALIASES = {  # what each is
     "deadheat.compat.ir_measures_provider": "deadheat.plugins.compat.ir_measures_provider",
     "deadheat.compat.pytrec_eval": "deadheat.plugins.compat.pytrec_eval",
     "deadheat.compat.ranx": "deadheat.plugins.compat.ranx",
+    "deadheat.errors": "deadheat.core.errors",
     "deadheat.figures": "deadheat.plugins.figures.figures",
+    "deadheat.stats": "deadheat.core.stats",
     "deadheat.integrations.sentence_transformers": "deadheat.plugins.sentence_transformers.evaluators",
 }
-NOT_ALIASED = {"deadheat.api", "deadheat.compat", "deadheat.errors", "deadheat.stats"}
+NOT_ALIASED = {"deadheat.api", "deadheat.compat"}
 NEEDS = {"ir_measures": "ir_measures", "sentence_transformers": "sentence_transformers", "figures": "altair"}
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "design.md")]
 SAME = """

@@ -23,7 +23,7 @@ del PAGES["simulations.md"]  # `make figures` holds it
 del PAGES["glossary.md"]  # test_maintenance.py holds it
 del PAGES["sources.md"]  # test_sources.py runs its rows
 del PAGES["design.md"]  # it shows records of registry.py, which test_plugins.py holds
-DATA = Path(dh.__file__).parent / "demo"
+DATA = Path(dh.__file__).parent / "core" / "demo"
 
 
 def blocks(page: str, language: str) -> list[str]:

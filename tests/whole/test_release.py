@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat import hooks
+from deadheat.core import hooks
 from support import typed_user
 from support.command import ok
 from support.paths import ROOT, TESTS

@@ -9,9 +9,10 @@ from types import ModuleType
 import pytest
 
 import deadheat as dh
-from deadheat import hooks, registry
-from deadheat.errors import MissingPluginError, ParameterError
-from deadheat.settings import Conventions
+from deadheat import registry
+from deadheat.core import hooks
+from deadheat.core.errors import MissingPluginError, ParameterError
+from deadheat.core.settings import Conventions
 
 QRELS = {"q": {"a": 1}}
 RUN = {"q": ["a", "b"]}

@@ -15,17 +15,17 @@ import polars as pl
 import pytest
 
 from deadheat import evaluate, gate
-from deadheat.errors import DataError, DeadheatError, DeadheatWarning, ParameterError
-from deadheat.io.spreadsheets import guarded_text, unguarded_text
+from deadheat.core.errors import DataError, DeadheatError, DeadheatWarning, ParameterError
+from deadheat.core.io.spreadsheets import guarded_text, unguarded_text
+from deadheat.core.report.as_data import as_csv, as_json, as_jsonl, as_trec
+from deadheat.core.report.as_html import as_html, fragment
+from deadheat.core.report.as_latex import as_latex
+from deadheat.core.report.as_markdown import as_markdown
+from deadheat.core.report.model import Column, Fact, Report, Row, Table
+from deadheat.core.report.text import as_text
+from deadheat.core.wording import escape_for_terminal, escape_invisible
 from deadheat.plugins.gates.formats import as_junit
 from deadheat.plugins.gates.report import report_gate
-from deadheat.report.as_data import as_csv, as_json, as_jsonl, as_trec
-from deadheat.report.as_html import as_html, fragment
-from deadheat.report.as_latex import as_latex
-from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import Column, Fact, Report, Row, Table
-from deadheat.report.text import as_text
-from deadheat.wording import escape_for_terminal, escape_invisible
 from support.command import call
 from support.html_pages import check_harmless, read_html
 

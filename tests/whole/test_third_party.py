@@ -56,7 +56,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 CALLS = """
 import json, sys
 from click.testing import CliRunner
-from deadheat.cli import main
+from deadheat.core.cli import main
 print(json.dumps([CliRunner().invoke(main, arguments).output for arguments in json.loads(sys.argv[1])]))
 """
 
@@ -106,7 +106,7 @@ def test_the_tests_of_the_example_pass(folder: Path) -> None:
 
 KNOWN = """
 import deadheat as dh
-from deadheat import third_party
+from deadheat.core import third_party
 qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
 dh.evaluate("x.qrels", "x.run", "nDCG@10").means()
 dh.evaluate(qrels, run).means()
@@ -114,7 +114,7 @@ dh.evaluate({"q": ["a"]}, {"q": ["a", "b"]}, "map").means()
 dh.evaluate(qrels, {"q": [{"id": "a", "score": 0.5}]}, "RR").means()
 dh.evaluate([("q", "a", 1)], [("q", "a", 0.5)], "RR").means()
 print(dh.evaluate(qrels, run, "RR"))
-from deadheat.cli import main
+from deadheat.core.cli import main
 main(["--help"], standalone_mode=False)
 main(["evaluate", "x.qrels", "x.run"], standalone_mode=False)
 assert third_party._found.cache_info().misses == 0
@@ -181,7 +181,7 @@ MODULES = {
     "import": ("import no_such_module", "importing deadheat_broken.measure failed: ModuleNotFoundError"),
     "name": (
         "@api.register_measure('mine')\nclass RR(api.CutMeasure):\n    '''Mine.'''",
-        "MeasureError: RR: its name is taken by deadheat.measures.first.RR",
+        "MeasureError: RR: its name is taken by deadheat.core.measures.first.RR",
     ),
     "alias": (
         "@api.register_measure('mine', aliases=('MAP',))\nclass Mine(api.CutMeasure):\n    '''Mine.'''",
@@ -271,7 +271,7 @@ class Result(api.Renderable):
     value = 3
 """
 OBJECTS = """
-from deadheat.io.sources import RECOGNISERS
+from deadheat.core.io.sources import RECOGNISERS
 
 from deadheat_others import Box
 

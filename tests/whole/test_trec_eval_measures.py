@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 import deadheat as dh
-from deadheat.report.as_data import trec_name
+from deadheat.core.report.as_data import trec_name
 from support.other_tools import of_ir_measures
 from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 

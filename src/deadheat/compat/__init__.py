@@ -4,7 +4,7 @@ A program that uses one of them changes an import, or nothing: ``python -m deadh
 and :func:`install` does the same in a notebook. This is the public path of the plugin ``compat``.
 """
 
-from deadheat import hooks
+from deadheat.core import hooks
 
 install = hooks.service("compat").install
 

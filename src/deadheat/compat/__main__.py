@@ -2,7 +2,7 @@
 
 import sys
 
-from deadheat import hooks
+from deadheat.core import hooks
 
 if __name__ == "__main__":
     hooks.service("compat").run(sys.argv[1:])

@@ -2,6 +2,6 @@
 
 import sys
 
-from deadheat import hooks
+from deadheat.core import hooks
 
 sys.modules[__name__] = hooks.service("ir_measures")

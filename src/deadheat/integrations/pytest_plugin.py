@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deadheat import hooks
+from deadheat.core import hooks
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, ParameterError
-from deadheat.kernels import agreement
+from deadheat.core.errors import DataError, DuplicateError, ParameterError
+from deadheat.core.kernels import agreement
 from oracle.orders import all_orders
 from support.shared_data import LLM_RUNS, llm_run, needs_shared_data, run_dict
 
@@ -210,7 +210,7 @@ def test_depths_may_be_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long lists are, so that they fit into memory."""
     pairs = drawn(4)
     whole = [dh.agree({"q": one}, {"q": other}, p=0.95) for one, other in pairs]
-    monkeypatch.setattr("deadheat.kernels.agreement.MAX_CELLS", 5)
+    monkeypatch.setattr("deadheat.core.kernels.agreement.MAX_CELLS", 5)
     for (one, other), expected in zip(pairs, whole, strict=True):
         found = dh.agree({"q": one}, {"q": other}, p=0.95)
         assert found.to_polars().row(0)[1:] == pytest.approx(expected.to_polars().row(0)[1:], abs=1e-12)

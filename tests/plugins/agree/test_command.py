@@ -81,7 +81,7 @@ def test_bad_input_is_named(arguments: tuple[str, ...], code: int, message: str)
     assert (result.exit_code, message in result.output) == (code, True), result.output
 
 
-@pytest.mark.filterwarnings("default::deadheat.errors.DeadheatWarning")
+@pytest.mark.filterwarnings("default::deadheat.core.errors.DeadheatWarning")
 @pytest.mark.parametrize(
     ("name", "row"),
     [

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.errors import DataError
+from deadheat.core.errors import DataError
+from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.report_orders import report_orders
-from deadheat.report.text import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path

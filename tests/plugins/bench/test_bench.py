@@ -11,15 +11,15 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
+from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, ParameterError
+from deadheat.core.report.model import OF_FEW, NumberCell
+from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.bench import measures_of
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import Ontology
 from deadheat.plugins.bench.report import CASE, main_of, report_bench
 from deadheat.plugins.bench.result import Key
-from deadheat.report.model import OF_FEW, NumberCell
-from deadheat.report.text import as_text
 from oracle import invariants
 from oracle.invariants import BrokenInvariantError
 from support.small_bench import CASES, DOCUMENTS, Counting, known

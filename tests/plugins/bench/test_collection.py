@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import (
+from deadheat.core.errors import (
     ColumnError,
     DataError,
     DeadheatWarning,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.cli.errors import BAD_DATA, USAGE
+from deadheat.core.cli.errors import BAD_DATA, USAGE
 from support.command import call, ok
 from support.demo import BENCH, DEMO
 from support.shared_data import HPO, needs_shared_data

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.errors import DataError
+from deadheat.core.errors import DataError
 from deadheat.plugins.bench.cases import validate
 from support.case_files import FIRST, SECOND, many, written
 from support.command import call, ok

@@ -22,7 +22,7 @@ from support.chat_server import ChatServer, chat_server, grade
 from support.process import command, environment
 
 N_PHRASES, DEPTH, INTERRUPTED_AT = 30, 20, (150, 380)
-DEMO = Path(dh.__file__).parent / "demo"
+DEMO = Path(dh.__file__).parent / "core" / "demo"
 # a job in the background starts with the signal ignored
 INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
 

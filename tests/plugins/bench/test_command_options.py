@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.cli.errors import BAD_DATA, USAGE
+from deadheat.core.cli.errors import BAD_DATA, USAGE
 from deadheat.plugins.bench.result import Key
 from support.command import call, ok
 from support.demo import BENCH, DEMO

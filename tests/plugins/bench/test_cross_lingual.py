@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, MissingDependencyError, NoteWarning, ParameterError
+from deadheat.core.errors import DataError, MissingDependencyError, NoteWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from support.command import call, ok
 from support.small_bench import CASES, DOCUMENTS

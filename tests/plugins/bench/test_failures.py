@@ -11,15 +11,15 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import NoteWarning
+from deadheat.core.errors import NoteWarning
+from deadheat.core.report.as_data import as_json
+from deadheat.core.report.as_markdown import as_markdown
+from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.plugins.bench.result import failures_of
 from deadheat.plugins.compare.report import adjusted_and_skewed
-from deadheat.report.as_data import as_json
-from deadheat.report.as_markdown import as_markdown
-from deadheat.report.text import as_text
 from support.workbook import write_workbook
 
 if TYPE_CHECKING:

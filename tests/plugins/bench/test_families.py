@@ -11,7 +11,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import CasesError, NoteWarning, ParameterError
+from deadheat.core.errors import CasesError, NoteWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases, read_cases
 from deadheat.plugins.bench.collection import families_of, parts_of
 from deadheat.plugins.bench.result import Key

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError
+from deadheat.core.errors import DataError
 from deadheat.plugins.bench.store import read_finished
 from support.changed_documents import changes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError, SourceTypeError
+from deadheat.core.errors import DataError, ParameterError, SourceTypeError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import Ontology

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError
+from deadheat.core.errors import ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from support.case_files import write_cases
 from support.small_bench import CASES, DOCUMENTS

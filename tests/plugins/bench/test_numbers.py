@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.ontology import Ontology

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.cli.errors import BAD_DATA
-from deadheat.errors import DataError, DeadheatWarning
-from deadheat.io.files import locked
+from deadheat.core.cli.errors import BAD_DATA
+from deadheat.core.errors import DataError, DeadheatWarning
+from deadheat.core.io.files import locked
 from support.demo import BENCH
 from support.paths import TESTS
 from support.small_bench import CASES, DOCUMENTS, Counting

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError
+from deadheat.core.errors import DataError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.result import Key

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MeasureError
+from deadheat.core.errors import MeasureError
 from deadheat.plugins.bounds.documents import as_placed, with_ties
 from deadheat.plugins.bounds.ends import ends, has_ends
 from oracle.orders import moments, weighted_rankings

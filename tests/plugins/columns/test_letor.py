@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
-from deadheat.io.files import blocks
-from deadheat.io.formats import format_of
+from deadheat.core.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
+from deadheat.core.io.files import blocks
+from deadheat.core.io.formats import format_of
 from deadheat.plugins.columns import letor
 from deadheat.plugins.columns.letor import is_letor, read_letor
 
@@ -189,7 +189,7 @@ def test_a_run_takes_one_feature(tmp_path: Path) -> None:
 
 def test_judgments_are_written_and_read_back(tmp_path: Path) -> None:
     qrels = dh.Qrels({"q1": {"a": 2, "b": -1}, "q2": {"ä": 0.5}})
-    from deadheat.io.formats import write
+    from deadheat.core.io.formats import write
 
     write(qrels.to_polars(), tmp_path / "x.letor", "qrels")
     assert (tmp_path / "x.letor").read_text("utf-8") == (

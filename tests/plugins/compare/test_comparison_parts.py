@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 import deadheat as dh
-from deadheat.data.tables import Source
-from deadheat.errors import ParameterError
-from deadheat.evaluation.intervals import Stratum
-from deadheat.measures import Measure
+from deadheat.core.data.tables import Source
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.intervals import Stratum
+from deadheat.core.measures import Measure
+from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import report_comparison
-from deadheat.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate
 
 QRELS = {f"q{n}": {"a": 1} for n in range(9)}
 GOOD = {f"q{n}": {"a": 2, "b": 1} for n in range(9)}

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat import figures, stats
-from deadheat.errors import FigureError, ParameterError
+from deadheat import figures
+from deadheat.core import stats
+from deadheat.core.errors import FigureError, ParameterError
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.figures.base import GAIN, LOSS, UNDECIDED

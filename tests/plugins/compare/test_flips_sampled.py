@@ -14,7 +14,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.measures.orders import OrdersMeasure
+from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.plugins.compare import orders, pairs
 from deadheat.plugins.compare.flips import Side, flip, is_moved, normal_errors
 from deadheat.plugins.compare.orders import DrawnSums, draw_sums, probability_below

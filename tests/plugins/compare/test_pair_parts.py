@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat import hooks, registry
-from deadheat.errors import ParameterError
+from deadheat import registry
+from deadheat.core import hooks
+from deadheat.core.errors import ParameterError
+from deadheat.core.settings import Design
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.pair_parts import ComparedPairs
-from deadheat.settings import Design
 
 QRELS = {f"q{n}": {"a": 1} for n in range(9)}
 GOOD = {f"q{n}": {"a": 2, "b": 1} for n in range(9)}

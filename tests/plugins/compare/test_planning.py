@@ -12,11 +12,11 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import ParameterError
+from deadheat.core.errors import ParameterError
 from support.random_runs import QRELS, RUNS, hits, values
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
 untyped: Any = scipy  # its stubs want literals
 COLUMNS = ["target", "std", "n_queries", "n_clusters", "power", "n_needed", "detectable_difference"]

@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
+from deadheat.core.report.model import format_cell
+from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.compare.report_orders import report_orders
-from deadheat.report.model import format_cell
-from deadheat.report.text import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

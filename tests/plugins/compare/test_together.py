@@ -11,7 +11,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from oracle.tukey import enumerated
 from support.random_runs import QRELS, RUNS, random_runs, values
 

@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import ParameterError
+from deadheat.core.errors import ParameterError
 
 N = 24
 QRELS = {f"q{n:02}": {"a": 1} for n in range(N)}

@@ -14,14 +14,14 @@ from hypothesis import given, strategies as st
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.measures import parse_measure
+from deadheat.core.measures import parse_measure
+from deadheat.core.report.model import format_cell, p_value_cell
+from deadheat.core.settings import Design
 from deadheat.plugins.compare.deciding import Grounds, doubt, favoured
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import reversal
 from deadheat.plugins.compare.verdict import Lacking, Verdict, Within
 from deadheat.plugins.compare.verdict_facts import describe_strata, format_number, headline_of_strata
-from deadheat.report.model import format_cell, p_value_cell
-from deadheat.settings import Design
 from support.demo import DEMO
 
 if TYPE_CHECKING:

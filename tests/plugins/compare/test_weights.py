@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError
+from deadheat.core.errors import ParameterError
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*a tenth of the weight:deadheat.errors.DeadheatWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*a tenth of the weight:deadheat.core.errors.DeadheatWarning")
 N = 12
 QRELS = {f"q{n:02}": {f"d{d}": (n * d) % 3 for d in range(6)} for n in range(N)}
 ONE = {f"q{n:02}": {f"d{d}": float((n + 2 * d) % 3) for d in range(6)} for n in range(N)}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError
-from deadheat.measures import AP, R, nDCG
+from deadheat.core.errors import ParameterError
+from deadheat.core.measures import AP, R, nDCG
 from deadheat.plugins.compat.explain import all_reported, read_reported, reported
 from deadheat.plugins.compat.tools import order_of
 from support.command import QRELS, RUN, call, ok

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.measures import parse_measure
-from deadheat.measures.notation import WHOLE_LIST
+from deadheat.core.measures import parse_measure
+from deadheat.core.measures.notation import WHOLE_LIST
 from deadheat.plugins.compat.trec_eval import MEASURES, columns, members, requested
 from support.command import call, ok
 from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of

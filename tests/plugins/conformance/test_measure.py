@@ -9,15 +9,15 @@ import pytest
 
 import deadheat as dh
 from deadheat import api
-from deadheat.measures.base import ALIASES, REGISTRY, register
+from deadheat.core.measures.base import ALIASES, REGISTRY, register
 from oracle.reference import REFERENCE
 from oracle.variants import VARIANTS, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from deadheat.arrays import FloatArray
-    from deadheat.placements.placements import Placements
+    from deadheat.core.arrays import FloatArray
+    from deadheat.core.placements.placements import Placements
 
 LEVELS = (-1, 0, 1, 2)
 NOT_CHECKED = {

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from deadheat import api
-from deadheat.io.formats import FORMATS, SUFFIXES
+from deadheat.core.io.formats import FORMATS, SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

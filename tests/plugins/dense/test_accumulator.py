@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, FileFormatError, ParameterError, SourceTypeError
+from deadheat.core.errors import DataError, DuplicateError, FileFormatError, ParameterError, SourceTypeError
 from support.tampering import seal
 
 MEASURES = ["nDCG@5", "AP", "RR", "ERR@5", "GMAP"]

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.plugins.dense import tiles
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, MeasureError, ParameterError
+from deadheat.core.errors import DataError, MeasureError, ParameterError
 from oracle.orders import all_orders
 
 Value = Callable[[list[int], dict[int, int], int], float]

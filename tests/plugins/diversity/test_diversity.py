@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DuplicateError
+from deadheat.core.errors import DuplicateError
 from oracle.orders import all_orders
 from oracle.subtopics import diversity
 from support.command import ok

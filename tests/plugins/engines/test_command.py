@@ -15,7 +15,7 @@ import narwhals as nw
 import polars as pl
 import pytest
 
-from deadheat.io.lazy import collect
+from deadheat.core.io.lazy import collect
 from oracle.random_cases import BATCHES
 from support.command import call, ok
 from support.equal_numbers import NAMES, rows_of

@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
-from deadheat.placements.passes import said
-from deadheat.placements.place import engine_of
-from deadheat.placements.policies import by_rule
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
+from deadheat.core.placements.passes import said
+from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.policies import by_rule
 from deadheat.plugins.engines.by_query import ByQuery, by_query
 from oracle.random_cases import BATCHES
 from support.cut_in_parts import Parts, cut
 from support.equal_numbers import BATCH, MEASURES, NAMES, rows_of
 
 if TYPE_CHECKING:
-    from deadheat.data.rows import Blocks
+    from deadheat.core.data.rows import Blocks
     from support.equal_numbers import Rows
 
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
-from deadheat.placements.place import engine_of
-from deadheat.placements.policies import by_rule
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
+from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.policies import by_rule
 from deadheat.plugins.engines import by_query as passes
 from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import deadheat as dh
-from deadheat.data.rows import Blocks, UnreadRows
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
-from deadheat.io import files
-from deadheat.io.formats import parquet, write
-from deadheat.placements.passes import QUERY, NotAdjacentError, said
-from deadheat.placements.place import engine_of
+from deadheat.core.data.rows import Blocks, UnreadRows
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
+from deadheat.core.io import files
+from deadheat.core.io.formats import parquet, write
+from deadheat.core.placements.passes import QUERY, NotAdjacentError, said
+from deadheat.core.placements.place import engine_of
 from deadheat.plugins.engines import by_query as passes
 from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES

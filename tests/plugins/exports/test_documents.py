@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, SwappedFilesError
+from deadheat.core.errors import DataError, DuplicateError, SwappedFilesError
 from support.changed_documents import changes
 
 HITS = [
@@ -266,7 +266,7 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::deadheat.errors.DeadheatWarning")
+@pytest.mark.filterwarnings("ignore::deadheat.core.errors.DeadheatWarning")
 @pytest.mark.parametrize("document", [one for one, _ in RUNS.values()] + [one for one, *_ in QRELS.values()])
 def test_any_change_is_read_or_refused(document: Any) -> None:  # noqa: ANN401 - JSON
     for changed in changes(document):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError
+from deadheat.core.errors import DataError, DuplicateError
 from support.command import call, ok
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from deadheat.io.documents import known_exports
+from deadheat.core.io.documents import known_exports
 
 
 def test_documents_are_asked_in_one_order() -> None:

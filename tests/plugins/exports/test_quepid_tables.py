@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, MalformedRowError
+from deadheat.core.errors import ColumnError, MalformedRowError
 from support.command import call, ok
 
 BASIC = 'query,docid,rating\n"say ""hi"", you",d1,3\nnothing rated,,\n =cmd,d2,0\n =cmd,d3,'

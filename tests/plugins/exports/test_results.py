@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from support.stand_ins import (
     HaystackDocument,
     LangChainDocument,

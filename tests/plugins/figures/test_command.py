@@ -219,7 +219,7 @@ def test_one_query_and_nothing_relevant_are_sentences(tmp_path: Path) -> None:
 
 LOADED = """
 import sys
-from deadheat.cli import main
+from deadheat.core.cli import main
 try:
     main(sys.argv[1:])
 except SystemExit:
@@ -235,7 +235,7 @@ print(*sys.modules)
 def test_without_figures_nothing_is_loaded_that_draws(command: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", LOADED, *command], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "deadheat.cli" in loaded
+    assert "deadheat.core.cli" in loaded
     assert not {"altair", "vl_convert", "deadheat.figures"} & loaded
 
 

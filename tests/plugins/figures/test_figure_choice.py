@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import figures, report
-from deadheat.data.renderable import Plottable
+from deadheat import figures
+from deadheat.core import report
+from deadheat.core.data.renderable import Plottable
 from deadheat.plugins.figures.base import GAIN, LOSS, UNDECIDED
 from deadheat.plugins.figures.choice import MOST_SHOWN, figures_to_show
 from deadheat.plugins.page.assemble import LIVE

@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.core.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.plugins.compare.comparison import Comparison
 from support.figure_data import notes_of, row_of, rows_of, title_of
 from support.random_runs import QRELS, RUNS

@@ -10,15 +10,15 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import DataError, UnknownMeasureError
+from deadheat.core.errors import DataError, UnknownMeasureError
+from deadheat.core.report.text import as_text
 from deadheat.plugins.gates.formats import as_junit
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.report import report_gate
-from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, ranked
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.plugins.gates.notation import Check
 
 

@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError, UnknownMeasureError
-from deadheat.measures.guide import READINGS
+from deadheat.core.errors import ParameterError, UnknownMeasureError
+from deadheat.core.measures.guide import READINGS
+from deadheat.core.report.as_data import as_json
+from deadheat.core.report.text import as_text
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import PRESETS, QUANTITIES, parse_all, parse_gate
 from deadheat.plugins.gates.report import report_gate
-from deadheat.report.as_data import as_json
-from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, TIED, N
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.plugins.gates.notation import Check
 
 

@@ -9,11 +9,11 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, ParameterError
+from deadheat.core.errors import ColumnError, DataError, ParameterError
+from deadheat.core.report.text import as_text
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import parse_gate
 from deadheat.plugins.gates.report import report_gate
-from deadheat.report.text import as_text
 from support.gated_runs import ranked
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.report.as_data import as_json
+from deadheat.core.wording import format_list
 from deadheat.plugins.judges.label_agreement import LabelAgreement
 from deadheat.plugins.judges.report import report_judges
-from deadheat.report.as_data import as_json
-from deadheat.wording import format_list
 from support.figure_data import rows_of
 from support.random_runs import random_runs
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data

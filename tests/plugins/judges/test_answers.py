@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.core.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.plugins.judges.answers import read_grade
 
 RAW: dict[str, dict[str, object]] = {

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.errors import DataError, FigureError, ParameterError
+from deadheat.core.errors import DataError, FigureError, ParameterError
+from deadheat.core.report.model import format_cell
+from deadheat.core.report.shown import report_of
 from deadheat.plugins.compare.margins import estimated_within
 from deadheat.plugins.judges.prediction import powered_mean
 from deadheat.plugins.judges.sampling import sample_doubt, strata_doubt
-from deadheat.report.model import format_cell
-from deadheat.report.shown import report_of
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import FigureError, ParameterError
+from deadheat.core.errors import FigureError, ParameterError
+from deadheat.core.report.as_data import as_json
 from deadheat.plugins.judges.report import report_judges
-from deadheat.report.as_data import as_json
 from support.figure_data import notes_of, rows_of
 
 RNG = np.random.default_rng(2)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
+from deadheat.core.stats import intervals
 from deadheat.plugins.judges import label_statistics as labels
-from deadheat.stats import intervals
 
 CASES = range(30)
 

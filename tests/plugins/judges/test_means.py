@@ -12,13 +12,13 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.intervals import IntervalOptions
-from deadheat.evaluation.scores import Scores
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.intervals import IntervalOptions
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.report.as_data import as_json
+from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.plugins.judges.predicted import Predicted
 from deadheat.plugins.judges.prediction import powered_mean
-from deadheat.report.as_data import as_json
-from deadheat.report.of_evaluation import report_evaluations
 from support.command import call, ok
 
 if TYPE_CHECKING:

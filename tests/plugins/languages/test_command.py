@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError
+from deadheat.core.errors import ColumnError, DataError
 from support.command import call, ok
 
 if TYPE_CHECKING:

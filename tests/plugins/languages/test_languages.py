@@ -12,8 +12,8 @@ import scipy
 from polars.testing import assert_frame_equal
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import compare_languages, languages_of_queries
 from oracle.orders import all_orders

@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.errors import FigureError, ParameterError
+from deadheat.core.errors import FigureError, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from support.case_files import write_cases
 from support.command import ok

@@ -13,17 +13,17 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.core.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.core.stats.units import Units
 from deadheat.plugins.leaderboard.report import report_leaderboard
 from deadheat.plugins.leaderboard.separation import pairwise_errors
-from deadheat.stats.units import Units
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 from support.small_bench import CASES, DOCUMENTS, known
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
 
 def table(values: FloatArray, *, has_queries: bool = True) -> pl.DataFrame:

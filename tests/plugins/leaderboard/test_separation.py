@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
+from deadheat.core.stats.ranks import tiers_of
+from deadheat.core.stats.units import Units, drawn_signs, sign_flip_sums
 from deadheat.plugins.leaderboard.resampling import resampled_totals
 from deadheat.plugins.leaderboard.separation import (
     Spread,
@@ -21,11 +23,9 @@ from deadheat.plugins.leaderboard.separation import (
     rank_bounds,
     separated,
 )
-from deadheat.stats.ranks import tiers_of
-from deadheat.stats.units import Units, drawn_signs, sign_flip_sums
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
 
 def units(values: FloatArray) -> Units:

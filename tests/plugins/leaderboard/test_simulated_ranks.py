@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from deadheat.arrays import BoolArray, FloatArray
-    from deadheat.stats.units import Units
+    from deadheat.core.arrays import BoolArray, FloatArray
+    from deadheat.core.stats.units import Units
 
 FOLDER = ROOT / "docs" / "figures"
 MOST_MISSED = 8.0  # of 400 boards, in %: at a level of 5% a probability of 0.6%

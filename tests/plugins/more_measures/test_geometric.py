@@ -9,9 +9,9 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
+from deadheat.core.report.text import as_text
 from deadheat.plugins.gates.report import report_gate
 from deadheat.plugins.weeks.report_history import report_history
-from deadheat.report.text import as_text
 from support.command import ok
 from support.figure_data import rows_of, title_of
 

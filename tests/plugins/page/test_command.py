@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
+from deadheat.core.report.model import format_cell
 from deadheat.plugins.bench.report import report_bench
-from deadheat.report.model import format_cell
 from support.command import call, ok
 from support.page_data import held_in
 from support.random_runs import QRELS, RUNS

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.data.queries import Queries
+from deadheat.core.data.queries import Queries
+from deadheat.core.report.model import format_cell
 from deadheat.plugins.page import Input, Subject, page_of
-from deadheat.report.model import format_cell
 from support.browser import Browser, needs_browser
 from support.random_runs import random_runs
 

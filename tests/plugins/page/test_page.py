@@ -16,13 +16,13 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat import hooks
-from deadheat.data.queries import Queries
-from deadheat.errors import NothingJudgedWarning, ParameterError
+from deadheat.core import hooks
+from deadheat.core.data.queries import Queries
+from deadheat.core.errors import NothingJudgedWarning, ParameterError
+from deadheat.core.report.model import format_cell
 from deadheat.plugins.page import Input, Subject, page_of
 from deadheat.plugins.page.data import data_of, gathered
 from deadheat.plugins.page.pictures import compact
-from deadheat.report.model import format_cell
 from oracle.orders import all_orders
 from support.page_data import held_in
 from support.random_runs import QRELS, RUNS, random_runs

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DuplicateError, ParameterError
+from deadheat.core.errors import DuplicateError, ParameterError
 from oracle.orders import all_orders
 
 Run = dict[str, dict[str, float]]

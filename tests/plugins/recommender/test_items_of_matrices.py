@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.plugins.dense import comparing, evaluating
 from deadheat.plugins.recommender.item_profile import ItemProfile
 from oracle.orders import all_orders

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from deadheat import stats
+from deadheat.core import stats
 from deadheat.plugins.repeats.variances import (
     Shared,
     rerun_probability,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from oracle.binary import Judged, Ranking, average_precision, hit, precision, recall, reciprocal_rank
 from oracle.graded import normalised_gain
 from oracle.orders import moments, pick_order, rank, weighted_rankings
@@ -28,7 +28,7 @@ from deadheat.integrations import sentence_transformers as ours  # noqa: E402 - 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
     Tensor: TypeAlias = Any
     Model: TypeAlias = Any

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, MeasureError, NotKeptError, ParameterError
-from deadheat.evaluation.saved import checksum
+from deadheat.core.errors import DataError, MeasureError, NotKeptError, ParameterError
+from deadheat.core.evaluation.saved import checksum
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.gates.assertion import check_ranking
 from deadheat.plugins.gates.gate import gate
@@ -28,7 +28,7 @@ from support.paths import TESTS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.evaluation import Evaluation
 
 N_QUESTIONS = 76
 SIZE = 50  # characters of a chunk

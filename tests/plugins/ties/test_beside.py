@@ -10,11 +10,11 @@ import pytest
 import pytrec_eval
 
 import deadheat as dh
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import difference_of, differences
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluate import difference_of, differences
+from deadheat.core.settings import Conventions
 from deadheat.plugins.ties.beside import evaluate_beside
-from deadheat.settings import Conventions
 from oracle.random_cases import BATCHES, Batch
 from support.random_runs import QRELS, RUNS
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, ParameterError
 from deadheat.plugins.ties.coarsening import coarsen
 from deadheat.plugins.ties.coarsening_profile import LEVELS, coarsening_profile
 from support.demo import DEMO

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, ParameterError, UnknownMeasureError
+from deadheat.core.errors import DataError, DuplicateError, ParameterError, UnknownMeasureError
 from deadheat.plugins.ties.confidence import evaluate_with_confidence
 from oracle.binary import Judged, Ranking
 from oracle.plackett_luce import all_orders, mean

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.errors import FigureError, SourceTypeError
+from deadheat.core.errors import FigureError, SourceTypeError
 from support.figure_data import TIES, notes_of, row_of, rows_of, title_of
 
 

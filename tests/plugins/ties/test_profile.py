@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deadheat import evaluate
-from deadheat.errors import DataError, DuplicateError, ParameterError
+from deadheat.core.errors import DataError, DuplicateError, ParameterError
 from deadheat.plugins.ties.profile import CountRange, Cut, LargestTie, tie_profile
 from support.shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 

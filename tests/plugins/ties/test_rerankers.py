@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.plugins.ties.rerankers import (
     PLAIN,
     PRESETS,

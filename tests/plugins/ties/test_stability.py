@@ -12,7 +12,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.errors import NothingJudgedWarning, ParameterError
+from deadheat.core.errors import NothingJudgedWarning, ParameterError
 from deadheat.plugins.ties.stability import Correlation, correlate
 from oracle.random_cases import BATCHES
 from support.random_runs import QRELS, RUNS

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from oracle.orders import all_orders
 from support.command import call, ok
 

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DuplicateError, NotKeptError, ParameterError
+from deadheat.core.errors import DuplicateError, NotKeptError, ParameterError
+from deadheat.core.report.as_data import as_json
+from deadheat.core.report.text import as_text
 from deadheat.plugins.weeks.report_diff import report_diff
-from deadheat.report.as_data import as_json
-from deadheat.report.text import as_text
 from support.command import call, ok
 
 Judged = dict[str, dict[str, float]]

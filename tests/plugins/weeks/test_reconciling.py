@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.data.changes import changes
-from deadheat.errors import DataError, NothingJudgedWarning, ParameterError
-from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.reconciling import reconciled
+from deadheat.core.data.changes import changes
+from deadheat.core.errors import DataError, NothingJudgedWarning, ParameterError
+from deadheat.core.evaluation.origin import Origin
+from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.plugins.gates.report import report_gate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.evaluation import Evaluation
 
 Judged = dict[str, dict[str, float]]
 rng = random.Random(4)

@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, FileFormatError, MeasureError, NotKeptError, ParameterError
-from deadheat.evaluation.origin import BRANCHES, COMMITS, Origin
-from deadheat.measures.orders import OrdersMeasure
+from deadheat.core.errors import DataError, FileFormatError, MeasureError, NotKeptError, ParameterError
+from deadheat.core.evaluation.origin import BRANCHES, COMMITS, Origin
+from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.settings import Conventions
 from deadheat.plugins.weeks.rescoring import rescore
-from deadheat.settings import Conventions
 from oracle.variants import VARIANTS
 from support.shared_data import HPO_RUNS, LLM_RUNS, needs_shared_data, sources_of
 from support.tampering import seal
@@ -25,7 +25,7 @@ from support.tampering import seal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.evaluation import Evaluation
 
 Judged = dict[str, dict[str, float]]
 NOTATIONS = list(dict.fromkeys(one.notation(cutoff) for one in VARIANTS for cutoff in one.cutoffs))

@@ -9,18 +9,18 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import refuse_if, refuse_others
-from deadheat.cli.help import option
-from deadheat.cli.inputs import is_saved, open_run
-from deadheat.cli.options import (
+from deadheat.core.cli.errors import refuse_if, refuse_others
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import is_saved, open_run
+from deadheat.core.cli.options import (
     LIMITS,
     READING,
     command,
     with_options,
 )
-from deadheat.cli.paths import INPUT, named_runs
-from deadheat.cli.printing import Output, full_option, output_options
-from deadheat.errors import SwappedFilesError
+from deadheat.core.cli.paths import INPUT, named_runs
+from deadheat.core.cli.printing import Output, full_option, output_options
+from deadheat.core.errors import SwappedFilesError
 
 
 @command(

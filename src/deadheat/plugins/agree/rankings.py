@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
-from deadheat.checks import as_count, as_level
-from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning
-from deadheat.kernels import agreement
-from deadheat.placements.place import are_levels
-from deadheat.wording import escape_invisible, format_list
+from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.core.checks import as_count, as_level
+from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Run, Source, check_each
+from deadheat.core.errors import DataError, DeadheatWarning
+from deadheat.core.kernels import agreement
+from deadheat.core.placements.place import are_levels
+from deadheat.core.wording import escape_invisible, format_list
 
 KINDS = {
     "tau_b": "Kendall's tau-b",

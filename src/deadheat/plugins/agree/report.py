@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.plugins.agree.rankings import BOUNDS, KINDS, Agreement
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     QUERY,
     Column,
     Fact,
@@ -21,7 +20,8 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.wording import format_count, format_list
+from deadheat.core.wording import format_count, format_list
+from deadheat.plugins.agree.rankings import BOUNDS, KINDS, Agreement
 
 KIND = Column("agreement", "agreement")
 PAIR = Column("runs", "runs")

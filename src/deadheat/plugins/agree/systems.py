@@ -6,21 +6,21 @@ from pathlib import Path
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, is_member
-from deadheat.checks import as_level
-from deadheat.errors import DataError, DuplicateError
-from deadheat.evaluation.evaluate import by_own_name, open_evaluation
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.reconciling import reconciled
-from deadheat.evaluation.save_folder import ONE_SAVE
-from deadheat.evaluation.saved import is_saved
-from deadheat.io.files import check_path
-from deadheat.measures import Measure
+from deadheat.core.arrays import BoolArray, is_member
+from deadheat.core.checks import as_level
+from deadheat.core.errors import DataError, DuplicateError
+from deadheat.core.evaluation.evaluate import by_own_name, open_evaluation
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.save_folder import ONE_SAVE
+from deadheat.core.evaluation.saved import is_saved
+from deadheat.core.io.files import check_path
+from deadheat.core.measures import Measure
+from deadheat.core.settings import Design
+from deadheat.core.wording import format_list
 from deadheat.plugins.agree.rankings import list_queries
 from deadheat.plugins.compare.compare import compare_evaluated
 from deadheat.plugins.compare.robustness import SystemOrders, order_agreement, totals_of
-from deadheat.settings import Design
-from deadheat.wording import format_list
 
 
 def agree_systems(

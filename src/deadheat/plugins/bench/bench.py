@@ -10,16 +10,22 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.checks import as_count, as_cutoffs, as_positive, check_choice
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
-from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import NONE
-from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
-from deadheat.measures.notation import Measures, parse_measures
-from deadheat.placements.placements import sort_rows
+from deadheat.core.checks import as_count, as_cutoffs, as_positive, check_choice
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
+from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import NONE
+from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
+from deadheat.core.measures.notation import Measures, parse_measures
+from deadheat.core.placements.placements import sort_rows
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.report.model import PAGES, Report, registers_report
+from deadheat.core.scalars import as_integer
+from deadheat.core.settings import Conventions, Design
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count
 from deadheat.plugins.bench.collection import (
     CaseGroup,
     Collection,
@@ -53,12 +59,6 @@ from deadheat.plugins.bench.searching import notes_of_run, search_parts
 from deadheat.plugins.bench.store import Store
 from deadheat.plugins.compare.comparison import assemble
 from deadheat.plugins.more_measures.largest import MaxRel
-from deadheat.random_generators import Rng, random_generator
-from deadheat.report.model import PAGES, Report, registers_report
-from deadheat.scalars import as_integer
-from deadheat.settings import Conventions, Design
-from deadheat.structures import group_values
-from deadheat.wording import format_count
 
 PAGES[BenchResult] = page_of_bench
 

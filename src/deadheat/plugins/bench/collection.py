@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from deadheat.arrays import IntArray
-from deadheat.checks import by_name, check_choice
-from deadheat.data.tables import label_of
-from deadheat.errors import (
+from deadheat.core.arrays import IntArray
+from deadheat.core.checks import by_name, check_choice
+from deadheat.core.data.tables import label_of
+from deadheat.core.errors import (
     ColumnError,
     DataError,
     DeadheatWarning,
@@ -25,17 +25,17 @@ from deadheat.errors import (
     NoteWarning,
     ParameterError,
 )
-from deadheat.evaluation.intervals import NONE, names_of
-from deadheat.io.files import check_readable
-from deadheat.io.kinds import find_column
-from deadheat.io.objects import read_text
-from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
+from deadheat.core.evaluation.intervals import NONE, names_of
+from deadheat.core.io.files import check_readable
+from deadheat.core.io.kinds import find_column
+from deadheat.core.io.objects import read_text
+from deadheat.core.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
+from deadheat.core.stats.units import joined_groups
+from deadheat.core.structures import group_values
+from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
 from deadheat.plugins.bench.cases import Cases, folded, read_cases
 from deadheat.plugins.bench.languages import base, checked_code
 from deadheat.plugins.bench.ontology import LABEL, ORIGINAL, Ontology, listed, read_ontology, read_translations
-from deadheat.stats.units import joined_groups
-from deadheat.structures import group_values
-from deadheat.wording import did_you_mean, escape_invisible, format_count, format_list
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import BAD_DATA, error_message, refuse, refuse_if
-from deadheat.cli.figures import with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.options import CASES, INTERVALS, LIMITS, TESTS, command, complete_from, with_options
-from deadheat.cli.parsing import parsed_numbers
-from deadheat.cli.paths import INPUT, PATH, label, unique_names
-from deadheat.cli.printing import (
+from deadheat.core.cli.errors import BAD_DATA, error_message, refuse, refuse_if
+from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.options import CASES, INTERVALS, LIMITS, TESTS, command, complete_from, with_options
+from deadheat.core.cli.parsing import parsed_numbers
+from deadheat.core.cli.paths import INPUT, PATH, label, unique_names
+from deadheat.core.cli.printing import (
     FormatChoice,
     Output,
     check_folder,
@@ -25,9 +25,9 @@ from deadheat.cli.printing import (
     output_option,
     table_option,
 )
-from deadheat.cli.read_options import design_of, measures_of
-from deadheat.cli.streams import write_note
-from deadheat.errors import NoteWarning
+from deadheat.core.cli.read_options import design_of, measures_of
+from deadheat.core.cli.streams import write_note
+from deadheat.core.errors import NoteWarning
 
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
 MOST_DRAWN = 2  # measures that figures are drawn of
@@ -264,7 +264,7 @@ INNER = ("baselines", "is_default_correction", "is_fixed", "n_strata")  # fields
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     """Return the rerankers; the language model is made of the options that are its own."""
-    from deadheat.io.files import decode_utf8, read_all
+    from deadheat.core.io.files import decode_utf8, read_all
     from deadheat.plugins.bench.retrievers.language_model import PROMPT
 
     found: list[Any] = list(options["rerankers"])

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeGuard
 
-from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.libraries import import_package
-from deadheat.wording import did_you_mean
+from deadheat.core.errors import MissingDependencyError, ParameterError
+from deadheat.core.libraries import import_package
+from deadheat.core.wording import did_you_mean
 
 # ISO 639-1, the two-letter codes; of ISO 639-3, which has thousands of three letters, only the form is checked
 _ISO_639 = """

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import hooks
-from deadheat.data.queries import Queries
-from deadheat.evaluation.intervals import (
+from deadheat.core import hooks
+from deadheat.core.data.queries import Queries
+from deadheat.core.evaluation.intervals import (
     NONE,
     SMALLEST,
     Interval,
@@ -18,8 +18,43 @@ from deadheat.evaluation.intervals import (
     keys_of,
     label,
 )
-from deadheat.evaluation.scores import Scores, intervals
-from deadheat.measures import AP, Measure
+from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.measures import AP, Measure
+from deadheat.core.report.conventions import (
+    as_cell,
+    mean_heading,
+    reported_interval,
+    span_of,
+    span_of_ties,
+    tell_counts,
+    tell_ties,
+    totals_of_row,
+)
+from deadheat.core.report.model import (
+    MEASURE,
+    OF_FEW,
+    Cell,
+    Column,
+    Fact,
+    NumberCell,
+    Report,
+    Row,
+    Table,
+    bars,
+    format_cell,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    summarise,
+    table_of_rows,
+    tabulate,
+    tabulate_groups,
+    warning_fact,
+)
+from deadheat.core.report.of_evaluation import few_queries
+from deadheat.core.report.score_tables import level_heading
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_list, join_sentences
 from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width
 from deadheat.plugins.bench.collection import STRATA, CaseGroup, families_of
 from deadheat.plugins.bench.languages import base, is_code
@@ -50,42 +85,7 @@ from deadheat.plugins.languages.report import (
 )
 from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.plugins.more_measures.largest import MaxRel
-from deadheat.report.conventions import (
-    as_cell,
-    mean_heading,
-    reported_interval,
-    span_of,
-    span_of_ties,
-    tell_counts,
-    tell_ties,
-    totals_of_row,
-)
-from deadheat.report.model import (
-    MEASURE,
-    OF_FEW,
-    Cell,
-    Column,
-    Fact,
-    NumberCell,
-    Report,
-    Row,
-    Table,
-    bars,
-    format_cell,
-    note_fact,
-    p_value_cell,
-    prose_fact,
-    summarise,
-    table_of_rows,
-    tabulate,
-    tabulate_groups,
-    warning_fact,
-)
-from deadheat.report.of_evaluation import few_queries
-from deadheat.report.score_tables import level_heading
-from deadheat.structures import group_values
 from deadheat.version import __version__
-from deadheat.wording import format_count, format_list, join_sentences
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from deadheat import hooks
-from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
-from deadheat.measures import Measure
+from deadheat.core import hooks
+from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
+from deadheat.core.measures import Measure
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import Design
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count
 from deadheat.plugins.bench.cases import Case
 from deadheat.plugins.bench.collection import CaseGroup, Family, check_by, families_of
 from deadheat.plugins.bench.retrievers import GradedAnswers
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import languages_of
-from deadheat.scalars import NOISE
-from deadheat.settings import Design
-from deadheat.structures import group_values
-from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     import altair as alt

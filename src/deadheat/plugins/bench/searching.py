@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from deadheat.errors import NoteWarning
-from deadheat.evaluation.intervals import NONE
+from deadheat.core.errors import NoteWarning
+from deadheat.core.evaluation.intervals import NONE
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.bench.collection import (
     CaseGroup,
     Collection,
@@ -26,7 +27,6 @@ from deadheat.plugins.bench.retrievers import (
     retrieve,
 )
 from deadheat.plugins.bench.store import Store
-from deadheat.wording import format_count, format_list
 
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
 # the same texts, documents and options, so that no outdated run is reused. The version of the package would discard

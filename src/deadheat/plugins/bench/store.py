@@ -18,15 +18,18 @@ from typing import Any
 
 import polars as pl
 
-from deadheat import hooks
-from deadheat.data.queries import Queries
-from deadheat.data.tables import Run
-from deadheat.errors import DataError, DeadheatError, FileFormatError
-from deadheat.evaluation.evaluate import load_evaluation
-from deadheat.evaluation.intervals import NONE, cluster_name
-from deadheat.evaluation.saved import SAVED, DocumentKind
-from deadheat.io.files import MARK, check_path, hashed, is_kept, locked, replacing
-from deadheat.io.pages import read_table
+from deadheat.core import hooks
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.tables import Run
+from deadheat.core.errors import DataError, DeadheatError, FileFormatError
+from deadheat.core.evaluation.evaluate import load_evaluation
+from deadheat.core.evaluation.intervals import NONE, cluster_name
+from deadheat.core.evaluation.saved import SAVED, DocumentKind
+from deadheat.core.io.files import MARK, check_path, hashed, is_kept, locked, replacing
+from deadheat.core.io.pages import read_table
+from deadheat.core.report.model import Fact, notation_of, plain
+from deadheat.core.settings import Design
+from deadheat.core.structures import group_values
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page
 from deadheat.plugins.bench.result import BenchResult, Failure, Key
@@ -35,9 +38,6 @@ from deadheat.plugins.compare.compare import compare_evaluated
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.beside import LanguagesBeside
 from deadheat.plugins.languages.comparing import languages_of
-from deadheat.report.model import Fact, notation_of, plain
-from deadheat.settings import Design
-from deadheat.structures import group_values
 
 ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
     "across_languages": lambda found, _: found.to_polars(),

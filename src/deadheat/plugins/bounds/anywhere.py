@@ -16,11 +16,11 @@ from math import comb
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.measures.base import Measure
-from deadheat.measures.discounted import nDCG
-from deadheat.placements.beside import coded
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.measures.base import Measure
+from deadheat.core.measures.discounted import nDCG
+from deadheat.core.placements.beside import coded
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds.ends import Ends, has_ends, levels_of
 
 

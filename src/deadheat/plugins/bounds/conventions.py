@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from deadheat.errors import Advice, ParameterError
-from deadheat.settings import TIES, Conventions
+from deadheat.core.errors import Advice, ParameterError
+from deadheat.core.settings import TIES, Conventions
 
 
 def check_settings(conventions: Conventions) -> None:

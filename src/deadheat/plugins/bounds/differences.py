@@ -14,21 +14,21 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
-from deadheat.data.rows import UnreadRows
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import BOUNDS, Scores
-from deadheat.kernels import weighting
-from deadheat.measures import Measure
-from deadheat.placements.beside import coded
-from deadheat.placements.contiguous import KeptRows
+from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
+from deadheat.core.data.rows import UnreadRows
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.scores import BOUNDS, Scores
+from deadheat.core.kernels import weighting
+from deadheat.core.measures import Measure
+from deadheat.core.placements.beside import coded
+from deadheat.core.placements.contiguous import KeptRows
+from deadheat.core.scalars import are_of_both_signs, are_of_one_sign
+from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE
 from deadheat.plugins.bounds.conventions import highest_label
 from deadheat.plugins.bounds.documents import as_placed, unjudged_documents
 from deadheat.plugins.bounds.ends import deepest_counted, ends, has_ends
 from deadheat.plugins.bounds.joint_ends import Pairing, UnjudgedOfTwo, has_joint_ends, joint_ends
 from deadheat.plugins.bounds.part import PlacedBounds
-from deadheat.scalars import are_of_both_signs, are_of_one_sign
-from deadheat.stats import NEGLIGIBLE_DIFFERENCE
 
 MOST_BOUNDED = 200_000  # documents, whose bounds a verdict looks for unasked
 

@@ -6,14 +6,14 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, concatenated_ranges
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError
-from deadheat.io.guarding import check_threads
-from deadheat.placements.beside import coded, rows_of
-from deadheat.placements.placements import Placements, sort_rows
-from deadheat.settings import Conventions
+from deadheat.core.arrays import FloatArray, IntArray, concatenated_ranges
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import ParameterError
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.placements.beside import coded, rows_of
+from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.settings import Conventions
 
 
 @dataclass(frozen=True, eq=False)

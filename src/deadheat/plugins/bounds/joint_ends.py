@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.measures.base import Measure
-from deadheat.measures.discounted import DCG, RBP, nDCG, scale_top
-from deadheat.measures.top import F, P, R, constant_norm
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.measures.base import Measure
+from deadheat.core.measures.discounted import DCG, RBP, nDCG, scale_top
+from deadheat.core.measures.top import F, P, R, constant_norm
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds import kernel as kernels
 from deadheat.plugins.bounds.ends import (
     Ends,

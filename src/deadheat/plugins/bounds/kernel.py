@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import divide_or_zero
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import divide_or_zero
 
 Ends = tuple[float, float]
 

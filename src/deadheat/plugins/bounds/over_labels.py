@@ -6,18 +6,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from deadheat.data.rows import UnreadRows
+from deadheat.core.data.rows import UnreadRows
 from deadheat.plugins.bounds.conventions import highest_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.modes import Placed
-    from deadheat.evaluation.scores import Scores
-    from deadheat.measures import Measure
+    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.evaluation.modes import Placed
+    from deadheat.core.evaluation.scores import Scores
+    from deadheat.core.measures import Measure
+    from deadheat.core.settings import Conventions
     from deadheat.plugins.bounds.part import PlacedBounds
-    from deadheat.settings import Conventions
 
 
 class BoundsOverLabels:
@@ -35,7 +35,7 @@ class BoundsOverLabels:
 
     def finish(self, scores: list[Scores], placed: Placed) -> list[Scores]:
         """Return the scores with their bounds, which are computed on first use."""
-        from deadheat.evaluation.scores import BOUNDS  # few evaluations have bounds
+        from deadheat.core.evaluation.scores import BOUNDS  # few evaluations have bounds
 
         bounds = _make_bounds_of(placed)
         return [one.with_part(BOUNDS, bounds(one.measure)) for one in scores]

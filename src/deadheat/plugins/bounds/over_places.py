@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.errors import ParameterError
-from deadheat.settings import Conventions
+from deadheat.core.errors import ParameterError
+from deadheat.core.settings import Conventions
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.modes import Placed
-    from deadheat.evaluation.scores import Scores
+    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.evaluation.modes import Placed
+    from deadheat.core.evaluation.scores import Scores
 
 
 class BoundsOverPlaces:
@@ -37,7 +37,7 @@ class BoundsOverPlaces:
         """Return the scores with their bounds over all places of these documents."""
         if placed.run.failures is None:
             return scores
-        from deadheat.evaluation.scores import BOUNDS
+        from deadheat.core.evaluation.scores import BOUNDS
         from deadheat.plugins.bounds.anywhere import ends_anywhere, ungraded_rows  # few runs have such documents
         from deadheat.plugins.bounds.part import KnownBounds
 

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
-from deadheat.errors import MeasureError, ParameterError
-from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.parts import RangeColumn, Scored
-from deadheat.evaluation.scores import Scores
-from deadheat.measures import Measure
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.errors import MeasureError, ParameterError
+from deadheat.core.evaluation.intervals import Interval
+from deadheat.core.evaluation.parts import RangeColumn, Scored
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures import Measure
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds.documents import Unjudged
 from deadheat.plugins.bounds.ends import ends, has_ends
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.report.model import Fact, Span, format_cell, prose_fact
-from deadheat.report.score_tables import inside
-from deadheat.wording import format_count, format_list
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.report.model import Fact, Span, format_cell, prose_fact
+from deadheat.core.report.score_tables import inside
+from deadheat.core.wording import format_count, format_list
 
 
 def facts_of_evaluations(evaluations: Sequence[Evaluation]) -> list[Fact]:

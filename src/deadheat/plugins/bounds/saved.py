@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from deadheat.arrays import FloatArray
-from deadheat.data.tables import Qrels, Run
-from deadheat.evaluation.kept import Kept, KeptColumns, KeptKeys
-from deadheat.evaluation.saved import packed_beside, unpacked_beside
-from deadheat.evaluation.scores import BOUNDS
-from deadheat.evaluation.shapes import NUMBER_OR_NONE, TEXT, WrongValueError
-from deadheat.measures import Measure
+from deadheat.core.arrays import FloatArray
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.evaluation.kept import Kept, KeptColumns, KeptKeys
+from deadheat.core.evaluation.saved import packed_beside, unpacked_beside
+from deadheat.core.evaluation.scores import BOUNDS
+from deadheat.core.evaluation.shapes import NUMBER_OR_NONE, TEXT, WrongValueError
+from deadheat.core.measures import Measure
+from deadheat.core.structures import copy_with
 from deadheat.plugins.bounds.part import UNJUDGED, KnownBounds
-from deadheat.structures import copy_with
 
 
 def _write_judgments(qrels: Qrels) -> Mapping[str, object]:

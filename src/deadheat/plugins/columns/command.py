@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadheat.cli.errors import refuse, refuse_if, refuse_others
-from deadheat.cli.inputs import named_columns
-from deadheat.cli.paths import shown_path
-from deadheat.cli.printing import Output
-from deadheat.cli.read_options import seed_of
-from deadheat.cli.systems import systems_asked
-from deadheat.phases import phase
+from deadheat.core.cli.errors import refuse, refuse_if, refuse_others
+from deadheat.core.cli.inputs import named_columns
+from deadheat.core.cli.paths import shown_path
+from deadheat.core.cli.printing import Output
+from deadheat.core.cli.read_options import seed_of
+from deadheat.core.cli.systems import systems_asked
+from deadheat.core.phases import phase
 
 if TYPE_CHECKING:
-    from deadheat.cli.requests import EvaluationRequest
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.cli.requests import EvaluationRequest
+    from deadheat.core.evaluation.evaluation import Evaluation
 
 PARTS = ("document", "rows")
 TAKEN = {
@@ -37,9 +37,9 @@ def is_for(request: EvaluationRequest) -> bool:
 
 def print_report(request: EvaluationRequest) -> None:
     """Print the report of all columns of a table."""
+    from deadheat.core.report.model import formats_of
     from deadheat.plugins.columns.report import numbers_of, report_columns
     from deadheat.plugins.columns.scorings import evaluate_scorings, open_scorings
-    from deadheat.report.model import formats_of
 
     qrels, runs, conventions, options = request.qrels, request.runs, request.conventions, request.options
     seed = seed_of(options["seed"], conventions.ties, is_drawn=False)

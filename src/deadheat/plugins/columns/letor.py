@@ -16,9 +16,9 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
-from deadheat.io.files import (
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError
+from deadheat.core.io.files import (
     ROW,
     Compression,
     blocks,
@@ -28,11 +28,11 @@ from deadheat.io.files import (
     value_as_text,
     write_text,
 )
-from deadheat.io.formats.base import Content, Format, frame_of_rows, register
-from deadheat.io.kinds import KEYS, Kind, refuse_columns
-from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
+from deadheat.core.io.formats.base import Content, Format, frame_of_rows, register
+from deadheat.core.io.kinds import KEYS, Kind, refuse_columns
+from deadheat.core.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
+from deadheat.core.wording import quote_text
 from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
-from deadheat.wording import quote_text
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature

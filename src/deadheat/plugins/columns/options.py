@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from deadheat.cli.help import option
+from deadheat.core.cli.help import option
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "score_columns": option(

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures import Measure
-from deadheat.plugins.columns.scorings import Scored
-from deadheat.report.conventions import (
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import (
     as_cell,
     made_under,
     nothing_judged,
@@ -18,11 +17,12 @@ from deadheat.report.conventions import (
     tell_unshared,
     without_relevant,
 )
-from deadheat.report.model import Column, Fact, Report, format_cell, share_cell, tabulate
-from deadheat.scalars import NOISE
-from deadheat.stats.ranks import Selection, resample_choice
+from deadheat.core.report.model import Column, Fact, Report, format_cell, share_cell, tabulate
+from deadheat.core.scalars import NOISE
+from deadheat.core.stats.ranks import Selection, resample_choice
+from deadheat.core.wording import format_count, format_list
+from deadheat.plugins.columns.scorings import Scored
 from deadheat.version import __version__
-from deadheat.wording import format_count, format_list
 
 ENDS = ("tie_min", "tie_max")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError
-from deadheat.io.kinds import NO_SCORES, check_column
-from deadheat.wording import format_list
+from deadheat.core.arrays import FloatArray
+from deadheat.core.errors import ColumnError
+from deadheat.core.io.kinds import NO_SCORES, check_column
+from deadheat.core.wording import format_list
 
 
 @dataclass(frozen=True, eq=False)

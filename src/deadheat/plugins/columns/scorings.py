@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.data.rows import ScorePrecision, blocks_of, round_and_warn
-from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.warned import warn
-from deadheat.io.folders import file_in
-from deadheat.io.guarding import guard_polars
-from deadheat.io.kinds import KEYS, check_given
-from deadheat.measures import Custom, Measure
-from deadheat.measures.notation import Measures, parse_measures
-from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
+from deadheat.core.arrays import FloatArray
+from deadheat.core.data.rows import ScorePrecision, blocks_of, round_and_warn
+from deadheat.core.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
+from deadheat.core.errors import ColumnError, ParameterError, SourceTypeError
+from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.warned import warn
+from deadheat.core.io.folders import file_in
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.kinds import KEYS, check_given
+from deadheat.core.measures import Custom, Measure
+from deadheat.core.measures.notation import Measures, parse_measures
+from deadheat.core.placements.contiguous import Contiguous, are_tied, find_judged
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.settings import Conventions
+from deadheat.core.structures import copy_with
 from deadheat.plugins.columns.tables import scan_columns, score_columns
-from deadheat.random_generators import Rng, random_generator
-from deadheat.settings import Conventions
-from deadheat.structures import copy_with
 
 MOST = 10_000  # columns that are evaluated without being named: a column takes about a millisecond
 N_THREADS = 2  # columns at a time: NumPy sorts and adds without the interpreter's lock

@@ -9,18 +9,18 @@ from typing import cast
 import narwhals as nw
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError, DataError, SourceTypeError
-from deadheat.io.files import check_readable
-from deadheat.io.formats import format_of
-from deadheat.io.formats.base import SAMPLE, Content
-from deadheat.io.formats.delimited import HeaderFile, read_numbers
-from deadheat.io.formats.jsonl import JsonNumber, first_objects, keys_of, read_jsonl
-from deadheat.io.formats.parquet import scan_parquet
-from deadheat.io.frames import canonical, to_polars
-from deadheat.io.kinds import KEYS, refuse_patterns, resolve_columns
-from deadheat.io.lazy import as_narwhals, collect
-from deadheat.io.values import are_plain, may_be_number
+from deadheat.core.arrays import FloatArray
+from deadheat.core.errors import ColumnError, DataError, SourceTypeError
+from deadheat.core.io.files import check_readable
+from deadheat.core.io.formats import format_of
+from deadheat.core.io.formats.base import SAMPLE, Content
+from deadheat.core.io.formats.delimited import HeaderFile, read_numbers
+from deadheat.core.io.formats.jsonl import JsonNumber, first_objects, keys_of, read_jsonl
+from deadheat.core.io.formats.parquet import scan_parquet
+from deadheat.core.io.frames import canonical, to_polars
+from deadheat.core.io.kinds import KEYS, refuse_patterns, resolve_columns
+from deadheat.core.io.lazy import as_narwhals, collect
+from deadheat.core.io.values import are_plain, may_be_number
 from deadheat.plugins.columns.letor import read_features
 from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
 

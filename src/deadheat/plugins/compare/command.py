@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat import hooks
-from deadheat.cli.errors import missing, refuse, refuse_if
-from deadheat.cli.evaluating import evaluate_each, evaluate_systems
-from deadheat.cli.figures import befores, with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.inputs import (
+from deadheat.core import hooks
+from deadheat.core.cli.errors import missing, refuse, refuse_if
+from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
+from deadheat.core.cli.figures import befores, with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import (
     is_saved,
     open_pairs,
     open_qrels,
     split_judgments,
 )
-from deadheat.cli.judged import judgments_asked
-from deadheat.cli.options import (
+from deadheat.core.cli.judged import judgments_asked
+from deadheat.core.cli.options import (
     COLLECTION,
     INTERVALS,
     LAST,
@@ -33,9 +33,9 @@ from deadheat.cli.options import (
     command,
     with_options,
 )
-from deadheat.cli.paths import INPUT, asked, label, named_runs, shown_path
-from deadheat.cli.printing import Output, full_option, output_options, table_option, warn_of_nothing_judged
-from deadheat.cli.read_options import (
+from deadheat.core.cli.paths import INPUT, asked, label, named_runs, shown_path
+from deadheat.core.cli.printing import Output, full_option, output_options, table_option, warn_of_nothing_judged
+from deadheat.core.cli.read_options import (
     check_strata,
     conventions_of,
     design_of,
@@ -44,11 +44,11 @@ from deadheat.cli.read_options import (
     read_queries,
     sets_of_strata,
 )
-from deadheat.cli.systems import refuse_systems_beside_saved, split_systems, systems_asked
-from deadheat.random_generators import random_generator
+from deadheat.core.cli.systems import refuse_systems_beside_saved, split_systems, systems_asked
+from deadheat.core.random_generators import random_generator
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.systems import System
+    from deadheat.core.evaluation.systems import System
     from deadheat.plugins.compare.companions import Companion
     from deadheat.plugins.compare.comparison_parts import OtherLabels
 
@@ -108,10 +108,10 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    from deadheat.evaluation.intervals import strata_of
+    from deadheat.core.evaluation.intervals import strata_of
+    from deadheat.core.report.model import side_by_side
     from deadheat.plugins.compare.companions import find_companions
     from deadheat.plugins.compare.report_tables import report_with_requests
-    from deadheat.report.model import side_by_side
 
     qrels, runs = split_judgments(qrels, runs)
     check_strata(options)
@@ -205,7 +205,7 @@ def compare_files(
         None of saved evaluations.
     queries : Queries or None
     """
-    from deadheat.evaluation.warned import warn_of_form
+    from deadheat.core.evaluation.warned import warn_of_form
     from deadheat.plugins.compare.compare import compare_evaluated, compare_under
 
     # report typos before large files are read
@@ -282,7 +282,7 @@ def _subjects(
     companions: Sequence[Companion],
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, what is compared beside it, and its strata if there are any."""
-    from deadheat.evaluation.intervals import strata_of
+    from deadheat.core.evaluation.intervals import strata_of
 
     yield "", comparison, {}
     for companion in companions:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from deadheat import hooks
-from deadheat.data.queries import Queries
-from deadheat.data.renderable import Plottable
+from deadheat.core import hooks
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.renderable import Plottable
+from deadheat.core.report.model import Fact, Report, Table, note_fact
 from deadheat.plugins.compare.comparison import Comparison
-from deadheat.report.model import Fact, Report, Table, note_fact
 
 
 @dataclass(frozen=True)

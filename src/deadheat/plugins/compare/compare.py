@@ -6,13 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deadheat import hooks
-from deadheat.checks import as_list, as_positive, by_name
-from deadheat.data.judging import judges_runs, kind_of
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import (
+from deadheat.core import hooks
+from deadheat.core.checks import as_list, as_positive, by_name
+from deadheat.core.data.judging import judges_runs, kind_of
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Qrels, Run, Source, check_each, label_of, path_of
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,
     by_own_name,
     checked,
@@ -20,17 +20,17 @@ from deadheat.evaluation.evaluate import (
     evaluate_many,
     keys_of,
 )
-from deadheat.evaluation.evaluation import Evaluation, refuse_features
-from deadheat.evaluation.intervals import Cluster, Weights
-from deadheat.evaluation.reconciling import reconciled
-from deadheat.evaluation.systems import find_systems, is_system
-from deadheat.evaluation.warned import warn, warn_of_one_table
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.intervals import Cluster, Weights
+from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.systems import find_systems, is_system
+from deadheat.core.evaluation.warned import warn, warn_of_one_table
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.settings import Conventions, Design
 from deadheat.plugins.compare.comparison import Comparison, assemble, check_queries_shared
 from deadheat.plugins.compare.comparison_parts import OtherLabels
-from deadheat.random_generators import Rng, random_generator
-from deadheat.settings import Conventions, Design
 
 
 def compare(

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat import hooks, stats
-from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
-from deadheat.checks import as_count, as_level, as_positive
-from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.data.tables import Source
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation, kind_of_runs
-from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
-from deadheat.evaluation.intervals import (
+from deadheat.core import hooks, stats
+from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
+from deadheat.core.checks import as_count, as_level, as_positive
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.tables import Source
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
+from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
+from deadheat.core.evaluation.intervals import (
     KNOWN,
     Cluster,
     Interval,
@@ -28,11 +28,21 @@ from deadheat.evaluation.intervals import (
     cluster_codes,
     groups,
 )
-from deadheat.evaluation.reconciling import Reconciled
-from deadheat.evaluation.scores import Scores, intervals
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
-from deadheat.phases import lasting
+from deadheat.core.evaluation.reconciling import Reconciled
+from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.phases import lasting
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import OF_MAXIMA, TUKEY, Design
+from deadheat.core.stats.power import check_power
+from deadheat.core.stats.significance import t_tail
+from deadheat.core.structures import group_values
+from deadheat.core.wording import (
+    UNIT,
+    escape_invisible,
+    format_count,
+)
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import Grounds
 from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of
@@ -45,16 +55,6 @@ from deadheat.plugins.compare.robustness import SystemOrders, orders_of, rank_in
 from deadheat.plugins.compare.testing import corrected
 from deadheat.plugins.compare.verdict import Lacking, Verdict, Within
 from deadheat.plugins.compare.verdict_facts import describe_missing
-from deadheat.random_generators import Rng
-from deadheat.settings import OF_MAXIMA, TUKEY, Design
-from deadheat.stats.power import check_power
-from deadheat.stats.significance import t_tail
-from deadheat.structures import group_values
-from deadheat.wording import (
-    UNIT,
-    escape_invisible,
-    format_count,
-)
 
 ONE_RULE: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),

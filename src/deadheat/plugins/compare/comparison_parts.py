@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Qrels, Run, Source
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Stratum, Weights
-    from deadheat.measures import Measure
+    from deadheat.core.data.tables import Qrels, Run, Source
+    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.intervals import Stratum, Weights
+    from deadheat.core.measures import Measure
+    from deadheat.core.report.model import Column, Fact, Table
+    from deadheat.core.settings import Conventions, Design
     from deadheat.plugins.compare.pair import Pair, Pairs
-    from deadheat.report.model import Column, Fact, Table
-    from deadheat.settings import Conventions, Design
 
 
 Comparison = TypeVar("Comparison")  # the class of that name, which imports this file

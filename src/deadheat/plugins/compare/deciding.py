@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.evaluation.intervals import FEWEST
-from deadheat.measures import Measure
+from deadheat.core.evaluation.intervals import FEWEST
+from deadheat.core.measures import Measure
+from deadheat.core.settings import OF_NO_MEAN, Design
+from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
+from deadheat.core.wording import UNIT
 from deadheat.plugins.compare.least_p import least_p, n_differing, n_units
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.verdict import NEAR, Lacking, Verdict, Within
@@ -25,9 +28,6 @@ from deadheat.plugins.compare.verdict_facts import (
     headline_of_pair,
     headline_without_pair,
 )
-from deadheat.settings import OF_NO_MEAN, Design
-from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
-from deadheat.wording import UNIT
 
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
 OUTCOMES = {

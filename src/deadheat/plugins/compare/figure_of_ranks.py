@@ -3,8 +3,9 @@
 import altair as alt
 import polars as pl
 
-from deadheat.errors import FigureError
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.errors import FigureError
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.wording import format_level, format_percentage
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.figures.base import (
     BLUE,
@@ -23,7 +24,6 @@ from deadheat.plugins.figures.base import (
     tips,
     unique_labels,
 )
-from deadheat.wording import format_level, format_percentage
 
 MOST = 60  # systems that a page has room for
 

@@ -9,12 +9,15 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from deadheat import stats
-from deadheat.checks import check_choice
-from deadheat.errors import FigureError
-from deadheat.evaluation.scores import Scores
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.core import stats
+from deadheat.core.checks import check_choice
+from deadheat.core.errors import FigureError
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import MeasureLike, unit_of
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import TUKEY, Design
+from deadheat.core.wording import format_count, format_list, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.figures.base import (
@@ -47,9 +50,6 @@ from deadheat.plugins.figures.base import (
     unique_labels,
     zero_line,
 )
-from deadheat.scalars import NOISE
-from deadheat.settings import TUKEY, Design
-from deadheat.wording import format_count, format_list, format_percentage, is_share_known
 
 MOST_NAMED = 40  # queries whose ids fit below the bars
 MOST_BARS = 300

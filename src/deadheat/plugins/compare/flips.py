@@ -14,13 +14,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.parts import ScorePart
-from deadheat.kernels.weighting import relative
-from deadheat.measures import Measure
-from deadheat.measures.orders import StoredMeasure
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, special
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.parts import ScorePart
+from deadheat.core.kernels.weighting import relative
+from deadheat.core.measures import Measure
+from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.placements.placements import Placements
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.structures import T
 from deadheat.plugins.compare.orders import (
     MAX_ORDERS,
     MAX_VALUES,
@@ -34,9 +37,6 @@ from deadheat.plugins.compare.orders import (
     n_draws,
     probability_below,
 )
-from deadheat.random_generators import Rng, random_generator
-from deadheat.scalars import ROUNDING
-from deadheat.structures import T
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 PROVED = 0.005  # what the normal distribution may be off

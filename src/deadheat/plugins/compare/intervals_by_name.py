@@ -1,9 +1,9 @@
 """Intervals of the means of systems, by name."""
 
-from deadheat.evaluation.intervals import (
+from deadheat.core.evaluation.intervals import (
     Interval,
 )
-from deadheat.measures.notation import ByMeasure
+from deadheat.core.measures.notation import ByMeasure
 
 
 class IntervalsByName(dict[tuple[str, str], Interval]):

@@ -5,9 +5,9 @@ from collections import Counter
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, run_starts
+from deadheat.core.arrays import FloatArray, run_starts
+from deadheat.core.settings import RANDOMIZATION, Design
 from deadheat.plugins.compare.pair import Pair, Pairs
-from deadheat.settings import RANDOMIZATION, Design
 
 MULTIPLIED = ("holm", "bonferroni")  # the corrections that multiply the least p by the number of tests
 OF_SIGNS = (RANDOMIZATION, "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import stats
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.evaluation.intervals import (
+from deadheat.core import stats
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.evaluation.intervals import (
     FEWEST,
 )
-from deadheat.measures import Measure
+from deadheat.core.measures import Measure
+from deadheat.core.settings import Design
+from deadheat.core.stats.significance import t_tail
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.verdict import Within
-from deadheat.settings import Design
-from deadheat.stats.significance import t_tail
 
 
 def within_margins(

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.kernels.segments import segment_sums
-from deadheat.measures import Measure
-from deadheat.placements.placements import Placements
-from deadheat.scalars import ROUNDING
-from deadheat.structures import group_values
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.core.kernels.segments import segment_sums
+from deadheat.core.measures import Measure
+from deadheat.core.placements.placements import Placements
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.structures import group_values
 
 MAX_ORDERS = 10_000
 MAX_QUERIES = 2_000

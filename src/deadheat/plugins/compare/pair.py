@@ -8,11 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from deadheat.arrays import AnyArray, BoolArray, IntArray, run_starts
-from deadheat.data.renderable import InNotebooks
-from deadheat.evaluation.intervals import why_unknown
-from deadheat.measures import unit_of
-from deadheat.wording import format_p_value, format_rounded, is_share_known
+from deadheat.core.arrays import AnyArray, BoolArray, IntArray, run_starts
+from deadheat.core.data.renderable import InNotebooks
+from deadheat.core.evaluation.intervals import why_unknown
+from deadheat.core.measures import unit_of
+from deadheat.core.wording import format_p_value, format_rounded, is_share_known
 
 SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay

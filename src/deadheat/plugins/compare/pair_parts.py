@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
-from deadheat import hooks
-from deadheat.arrays import IntArray
+from deadheat.core import hooks
+from deadheat.core.arrays import IntArray
+from deadheat.core.settings import Design
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import Stack
-from deadheat.settings import Design
 
 
 class ComparedPairs(NamedTuple):

@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, with_own_arithmetic
-from deadheat.errors import warn_of_time
-from deadheat.kernels import weighting
-from deadheat.measures import Measure
-from deadheat.phases import phase
+from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.errors import warn_of_time
+from deadheat.core.kernels import weighting
+from deadheat.core.measures import Measure
+from deadheat.core.phases import phase
+from deadheat.core.random_generators import random_generator
+from deadheat.core.settings import RANDOMIZATION, TUKEY, Design
+from deadheat.core.stats import (
+    interval_bounds,
+    is_doubtful,
+    skewness,
+    standard_errors,
+)
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.plugins.compare.flips import (
     FEW_SIDES,
     LITTLE,
@@ -29,15 +38,6 @@ from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.pair_parts import ComparedPairs, pair_parts
 from deadheat.plugins.compare.stack import K, Stack, block_size
 from deadheat.plugins.compare.testing import check_tukey, corrected, test_pairs
-from deadheat.random_generators import random_generator
-from deadheat.settings import RANDOMIZATION, TUKEY, Design
-from deadheat.stats import (
-    interval_bounds,
-    is_doubtful,
-    skewness,
-    standard_errors,
-)
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 
 LIKELY = 0.05  # probability of a reversal that is worth saying
 MOST_CELLS = 1 << 19  # judged documents of many sides whose orders are looked at; with more, those of the leading

@@ -8,35 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import hooks, stats
-from deadheat.arrays import BoolArray, IntArray, run_starts
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label
-from deadheat.evaluation.scores import order_by_mean
-from deadheat.measures import Measure
-from deadheat.plugins.compare.comparison import Comparison
-from deadheat.plugins.compare.comparison_parts import ComparisonPart
-from deadheat.plugins.compare.deciding import ENOUGH
-from deadheat.plugins.compare.least_p import (
-    beyond_resamples,
-    is_least,
-    least_adjusted,
-    least_p,
-    least_ps,
-    n_differing,
-    n_resamples_of,
-    units_of,
-)
-from deadheat.plugins.compare.pair import Pair, Pairs
-from deadheat.plugins.compare.pairs import LIKELY
-from deadheat.plugins.compare.verdict import Verdict, text_of
-from deadheat.plugins.compare.verdict_facts import (
-    describe_margin_doubt,
-    describe_strata,
-    doubt_of_margin,
-    headline_of_strata,
-)
-from deadheat.report.conventions import (
+from deadheat.core import hooks, stats
+from deadheat.core.arrays import BoolArray, IntArray, run_starts
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label
+from deadheat.core.evaluation.scores import order_by_mean
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import (
     as_cell,
     brought_together,
     cannot_be_known,
@@ -54,7 +32,7 @@ from deadheat.report.conventions import (
     tell_ties,
     totals_of_row,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     DOUBT,
     MARK,
     MEASURE,
@@ -77,12 +55,11 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained
-from deadheat.scalars import as_integer
-from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
-from deadheat.structures import group_values
-from deadheat.version import __version__
-from deadheat.wording import (
+from deadheat.core.report.score_tables import columns_of_strata, inside, level_heading, unexplained
+from deadheat.core.scalars import as_integer
+from deadheat.core.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
+from deadheat.core.structures import group_values
+from deadheat.core.wording import (
     BY_DOC_ID,
     MOST_NAMED,
     MOST_OFF,
@@ -94,6 +71,29 @@ from deadheat.wording import (
     join_sentences,
     percentage_error,
 )
+from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.comparison_parts import ComparisonPart
+from deadheat.plugins.compare.deciding import ENOUGH
+from deadheat.plugins.compare.least_p import (
+    beyond_resamples,
+    is_least,
+    least_adjusted,
+    least_p,
+    least_ps,
+    n_differing,
+    n_resamples_of,
+    units_of,
+)
+from deadheat.plugins.compare.pair import Pair, Pairs
+from deadheat.plugins.compare.pairs import LIKELY
+from deadheat.plugins.compare.verdict import Verdict, text_of
+from deadheat.plugins.compare.verdict_facts import (
+    describe_margin_doubt,
+    describe_strata,
+    doubt_of_margin,
+    headline_of_strata,
+)
+from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
 MOST_PAIRS = 1_000  # by a measure, that people are shown

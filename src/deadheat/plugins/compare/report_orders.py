@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from deadheat.plugins.compare.robustness import OrderAgreement, SystemOrders
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
@@ -14,7 +13,8 @@ from deadheat.report.model import (
     registers_report,
     tabulate,
 )
-from deadheat.wording import format_count, format_list
+from deadheat.core.wording import format_count, format_list
+from deadheat.plugins.compare.robustness import OrderAgreement, SystemOrders
 
 OF_ORDERS = {
     "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference, as a"

@@ -10,9 +10,44 @@ from typing import Any
 import numpy as np
 from polars import DataFrame
 
-from deadheat.data.queries import Queries
-from deadheat.evaluation.intervals import SMALLEST, keys_of, label
-from deadheat.measures import Measure
+from deadheat.core.data.queries import Queries
+from deadheat.core.evaluation.intervals import SMALLEST, keys_of, label
+from deadheat.core.measures import Measure
+from deadheat.core.report.compact_scores import (
+    columns_of_measures,
+    describe_numbers,
+    kinds_of_numbers,
+    name_lower_better,
+)
+from deadheat.core.report.conventions import METHODS, broken_by, drawn_with, span_of
+from deadheat.core.report.model import (
+    DOUBT,
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    Cell,
+    Column,
+    Fact,
+    Report,
+    Row,
+    Span,
+    Table,
+    count_cell,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    ranked,
+    registers_report,
+    share_cell,
+    tabulate,
+)
+from deadheat.core.report.of_evaluation import few_queries, overlapping
+from deadheat.core.report.score_tables import columns_of_strata, level_heading
+from deadheat.core.report.tiers import LETTERS, letter
+from deadheat.core.scalars import as_integer
+from deadheat.core.settings import Design
+from deadheat.core.stats.ranks import tiers_of
+from deadheat.core.wording import format_count, format_list, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion, tell_absent
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.deciding import doubt, favoured
@@ -37,36 +72,6 @@ from deadheat.plugins.compare.report import (
     titled,
 )
 from deadheat.plugins.compare.report_orders import list_orders, tell_orders
-from deadheat.report.compact_scores import columns_of_measures, describe_numbers, kinds_of_numbers, name_lower_better
-from deadheat.report.conventions import METHODS, broken_by, drawn_with, span_of
-from deadheat.report.model import (
-    DOUBT,
-    MEASURE,
-    QUERY,
-    SYSTEM,
-    Cell,
-    Column,
-    Fact,
-    Report,
-    Row,
-    Span,
-    Table,
-    count_cell,
-    note_fact,
-    p_value_cell,
-    prose_fact,
-    ranked,
-    registers_report,
-    share_cell,
-    tabulate,
-)
-from deadheat.report.of_evaluation import few_queries, overlapping
-from deadheat.report.score_tables import columns_of_strata, level_heading
-from deadheat.report.tiers import LETTERS, letter
-from deadheat.scalars import as_integer
-from deadheat.settings import Design
-from deadheat.stats.ranks import tiers_of
-from deadheat.wording import format_count, format_list, format_names, format_path, join_sentences
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import (
+from deadheat.core.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -19,18 +19,18 @@ from deadheat.arrays import (
     sums_of,
     with_own_arithmetic,
 )
-from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores
-from deadheat.kernels import agreement
-from deadheat.measures import Measure
+from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.kernels import agreement
+from deadheat.core.measures import Measure
+from deadheat.core.random_generators import random_generator
+from deadheat.core.settings import Design
+from deadheat.core.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
+from deadheat.core.wording import MOST_OFF, escape_invisible
 from deadheat.plugins.compare.flips import Side, side_of
 from deadheat.plugins.compare.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.plugins.compare.pair import Pair
-from deadheat.random_generators import random_generator
-from deadheat.settings import Design
-from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
-from deadheat.wording import MOST_OFF, escape_invisible
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.core.arrays import BoolArray, FloatArray
 from deadheat.plugins.compare.flips import (
     Side,
 )

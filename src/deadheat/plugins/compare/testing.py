@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError
-from deadheat.plugins.compare.flips import (
-    Side,
-)
-from deadheat.plugins.compare.stack import HELD, K, Stack, block_size
-from deadheat.random_generators import random_generator
-from deadheat.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
-from deadheat.stats import (
+from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from deadheat.core.errors import ParameterError
+from deadheat.core.random_generators import random_generator
+from deadheat.core.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
+from deadheat.core.stats import (
     adjust,
     p_values,
     significant,
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats.families import Block, Blocks, flip_family, shared_bounds, undecided
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative, unit_sums
+from deadheat.core.stats.families import Block, Blocks, flip_family, shared_bounds, undecided
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative, unit_sums
+from deadheat.plugins.compare.flips import (
+    Side,
+)
+from deadheat.plugins.compare.stack import HELD, K, Stack, block_size
 
 COUNTED = (RANDOMIZATION, "bootstrap-t", "bootstrap", TUKEY)  # the tests whose p is a count of resamples
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deadheat.scalars import are_of_both_signs, are_of_one_sign
+from deadheat.core.scalars import are_of_both_signs, are_of_one_sign
 
 NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is above this share of it decides nothing
 

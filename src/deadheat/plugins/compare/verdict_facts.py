@@ -6,16 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.evaluation.intervals import FEW, FEWEST
-from deadheat.measures import Measure, unit_of
-from deadheat.plugins.compare.least_p import beyond_resamples, least_adjusted, n_differing, n_resamples_of, n_units
-from deadheat.plugins.compare.pair import Pair, Pairs
-from deadheat.plugins.compare.pairs import LIKELY
-from deadheat.plugins.compare.verdict import NEAR, Verdict, Within
-from deadheat.settings import OF_NO_MEAN, TUKEY, Design
-from deadheat.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
-from deadheat.structures import group_values
-from deadheat.wording import (
+from deadheat.core.evaluation.intervals import FEW, FEWEST
+from deadheat.core.measures import Measure, unit_of
+from deadheat.core.settings import OF_NO_MEAN, TUKEY, Design
+from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
+from deadheat.core.structures import group_values
+from deadheat.core.wording import (
     BY_DOC_ID,
     UNIT,
     format_count,
@@ -28,6 +24,10 @@ from deadheat.wording import (
     format_rounded,
     is_share_known,
 )
+from deadheat.plugins.compare.least_p import beyond_resamples, least_adjusted, n_differing, n_resamples_of, n_units
+from deadheat.plugins.compare.pair import Pair, Pairs
+from deadheat.plugins.compare.pairs import LIKELY
+from deadheat.plugins.compare.verdict import NEAR, Verdict, Within
 
 Facts = dict[str, str]
 """Texts by their labels, in the order in which they are read."""

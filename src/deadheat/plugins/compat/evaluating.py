@@ -15,18 +15,18 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import polars as pl
 
-from deadheat.checks import check_choice
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DeadheatError, DeadheatWarning, SourceTypeError
-from deadheat.io.values import Nested, all_numbers, check_ids, check_mapping
-from deadheat.measures import Measure
-from deadheat.placements import policies
-from deadheat.placements.place import engine_of
-from deadheat.placements.placements import Placements
-from deadheat.placements.policies import condense
-from deadheat.scalars import NOISE
-from deadheat.settings import TIES
-from deadheat.wording import format_count
+from deadheat.core.checks import check_choice
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DeadheatError, DeadheatWarning, SourceTypeError
+from deadheat.core.io.values import Nested, all_numbers, check_ids, check_mapping
+from deadheat.core.measures import Measure
+from deadheat.core.placements import policies
+from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.policies import condense
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import TIES
+from deadheat.core.wording import format_count
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"

@@ -12,19 +12,20 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, is_member, with_own_arithmetic
-from deadheat.data.renderable import Numbers, Renderable
-from deadheat.data.rows import MemoryRows
-from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import keys_of
-from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike, split_notation
-from deadheat.placements import policies
-from deadheat.placements.place import engine_of, open_pair
-from deadheat.placements.placements import Placements
-from deadheat.placements.policies import condense, truncate
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, is_member, with_own_arithmetic
+from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.tables import Qrels, Run, Source
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluate import keys_of
+from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.notation import MeasureLike, split_notation
+from deadheat.core.placements import policies
+from deadheat.core.placements.place import engine_of, open_pair
+from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.policies import condense, truncate
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compat.tools import (
     WORDS,
     Tool,
@@ -36,7 +37,6 @@ from deadheat.plugins.compat.tools import (
     under,
     values_of,
 )
-from deadheat.wording import escape_invisible, format_count
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are

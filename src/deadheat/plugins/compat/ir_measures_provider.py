@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.data.tables import Qrels
-from deadheat.errors import MeasureError, MissingDependencyError, UnknownMeasureError
-from deadheat.io.values import Nested
-from deadheat.measures import (
+from deadheat.core.arrays import FloatArray
+from deadheat.core.data.tables import Qrels
+from deadheat.core.errors import MeasureError, MissingDependencyError, UnknownMeasureError
+from deadheat.core.io.values import Nested
+from deadheat.core.measures import (
     ERR,
     RBP,
     SDCG,
@@ -31,8 +31,8 @@ from deadheat.measures import (
     bpref,
     nDCG,
 )
-from deadheat.measures.base import REGISTRY
-from deadheat.placements.placements import Placements
+from deadheat.core.measures.base import REGISTRY
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.diversity.measures import TopicMeasure
 from deadheat.plugins.more_measures.cwl import ScaledMeasure

@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from deadheat.errors import DuplicateError, ParameterError
-from deadheat.io.formats.trec import read_lines
-from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.errors import DuplicateError, ParameterError
+from deadheat.core.io.formats.trec import read_lines
+from deadheat.core.io.kinds import VALUE_COLUMN, Kind
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.compat.trec_eval import NICKNAMES, columns, members, requested
 

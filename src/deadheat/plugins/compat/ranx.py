@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
-from deadheat.checks import by_name, check_choice
-from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.io.values import Nested
-from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
+from deadheat.core.arrays import FloatArray
+from deadheat.core.checks import by_name, check_choice
+from deadheat.core.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.core.io.values import Nested
+from deadheat.core.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
+from deadheat.core.wording import did_you_mean, format_count, format_list
 from deadheat.plugins.compare import compare as comparing
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.compat.tools import order_of
-from deadheat.wording import did_you_mean, format_count, format_list
 
 __all__ = ["compare", "evaluate"]
 

@@ -1,9 +1,8 @@
 """The report of an explanation."""
 
-from deadheat.measures import Measure
-from deadheat.plugins.compat.explain import Explanation
-from deadheat.report.conventions import cell_of
-from deadheat.report.model import (
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import cell_of
+from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
@@ -13,7 +12,8 @@ from deadheat.report.model import (
     registers_report,
     tabulate,
 )
-from deadheat.wording import format_count, format_list
+from deadheat.core.wording import format_count, format_list
+from deadheat.plugins.compat.explain import Explanation
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned

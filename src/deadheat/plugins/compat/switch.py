@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from deadheat.errors import (
+from deadheat.core.errors import (
     ParameterError,
 )
 from deadheat.plugins.compat.evaluating import TALLY, VARIABLE, tie_policy

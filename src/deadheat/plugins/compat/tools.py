@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
-from deadheat.kernels.segments import divide_or_zero
-from deadheat.measures import (
+from deadheat.core.arrays import FloatArray
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures import (
     AP,
     DCG,
     ERR,
@@ -29,9 +29,9 @@ from deadheat.measures import (
     measures,
     nDCG,
 )
-from deadheat.measures.base import trec_names
-from deadheat.placements.placements import Placements
-from deadheat.structures import group_values
+from deadheat.core.measures.base import trec_names
+from deadheat.core.placements.placements import Placements
+from deadheat.core.structures import group_values
 
 # what each setting can be, in words; a number that is not here says it itself
 WORDS: dict[str, dict[Any, str]] = {
@@ -350,7 +350,7 @@ def entries_of(measures: Sequence[Measure]) -> list[tuple[Tool, ...]]:
 
     Examples
     --------
-    >>> from deadheat.measures import RR, nDCG
+    >>> from deadheat.core.measures import RR, nDCG
     >>> found = {own[0].name: own for own in entries_of([nDCG @ 10, RR @ 10])}
     >>> [one.settings.ties for one in found["ir_measures"]]
     ['doc_id', 'doc_id ascending']

@@ -17,19 +17,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, MeasureError, UnknownMeasureError
-from deadheat.io.files import blocks
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.base import Only, parameter, parameters
-from deadheat.placements import policies
-from deadheat.placements.place import engine_of
-from deadheat.placements.placements import Placements
-from deadheat.placements.policies import condense, truncate
+from deadheat.core.arrays import BoolArray, FloatArray
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DataError, MeasureError, UnknownMeasureError
+from deadheat.core.io.files import blocks
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.base import Only, parameter, parameters
+from deadheat.core.placements import policies
+from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.policies import condense, truncate
+from deadheat.core.wording import (
+    did_you_mean,
+    escape_commands,
+    escape_invisible,
+    format_count,
+    format_list,
+    format_rounded,
+)
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL
 from deadheat.plugins.more_measures.interpolated import InterpolatedMeasure
-from deadheat.wording import did_you_mean, escape_commands, escape_invisible, format_count, format_list, format_rounded
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.help import option
-from deadheat.cli.inputs import check_inputs, open_qrels, open_run
-from deadheat.cli.options import LAST, command, complete_from, with_options
-from deadheat.cli.paths import INPUT, kept, label
-from deadheat.cli.printing import emit
-from deadheat.cli.streams import write_note
-from deadheat.errors import DataError, MalformedRowError
-from deadheat.structures import copy_with
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import check_inputs, open_qrels, open_run
+from deadheat.core.cli.options import LAST, command, complete_from, with_options
+from deadheat.core.cli.paths import INPUT, kept, label
+from deadheat.core.cli.printing import emit
+from deadheat.core.cli.streams import write_note
+from deadheat.core.errors import DataError, MalformedRowError
+from deadheat.core.structures import copy_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 @option(
     "--ties",
     metavar="POLICY",
-    shell_complete=complete_from("deadheat.settings:TIES"),
+    shell_complete=complete_from("deadheat.core.settings:TIES"),
     help="doc_id: by document id, as trec_eval. expected: exact means over the orders of ties, from all bits of the"
     " scores [default: DEADHEAT_TIES in the environment, else doc_id]",
     heading="ties",
@@ -90,7 +90,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
-    from deadheat.io.formats import tag_of
+    from deadheat.core.io.formats import tag_of
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
 
@@ -128,7 +128,7 @@ def _read_leniently(path: Path, evaluate: "Callable[[Path], str]") -> str:
         Of the run.
     evaluate : callable
     """
-    from deadheat.io.formats import format_of
+    from deadheat.core.io.formats import format_of
     from deadheat.plugins.compat.trec_eval import cut_trailing_text
 
     try:

@@ -13,12 +13,12 @@ from typing import Any, cast
 import numpy as np
 
 import deadheat as dh
-from deadheat.arrays import FloatArray
-from deadheat.checks import as_count
-from deadheat.errors import DataError, DeadheatError, MeasureError, ParameterError
-from deadheat.measures.base import REGISTRY, Measure, other_names, trec_names
-from deadheat.measures.notation import parse_measure
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray
+from deadheat.core.checks import as_count
+from deadheat.core.errors import DataError, DeadheatError, MeasureError, ParameterError
+from deadheat.core.measures.base import REGISTRY, Measure, other_names, trec_names
+from deadheat.core.measures.notation import parse_measure
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.conformance.failure import CheckFailedError
 from deadheat.plugins.conformance.rankings import (
     Batch,

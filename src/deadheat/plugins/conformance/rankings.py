@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 import deadheat as dh
-from deadheat.random_generators import random_generator
+from deadheat.core.random_generators import random_generator
 
 Relevance: TypeAlias = float | None  # None: the document is not judged
 Order: TypeAlias = tuple[Relevance, ...]  # the relevance at each rank, from the first rank on

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatError, DuplicateError, ParameterError
-from deadheat.io.formats import FORMATS, chosen_format, format_of, load_third_party, locate, write
-from deadheat.io.formats.base import Format
-from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
+from deadheat.core.errors import DataError, DeadheatError, DuplicateError, ParameterError
+from deadheat.core.io.formats import FORMATS, chosen_format, format_of, load_third_party, locate, write
+from deadheat.core.io.formats.base import Format
+from deadheat.core.io.kinds import KEYS, VALUE_COLUMN, Kind
+from deadheat.core.random_generators import random_generator
 from deadheat.plugins.conformance.failure import CheckFailedError
-from deadheat.random_generators import random_generator
 
 Row: TypeAlias = tuple[str, str, float]
 

@@ -10,19 +10,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from deadheat.checks import as_text, check_choice
-from deadheat.data.renderable import frame_of
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores
-from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.core.checks import as_text, check_choice
+from deadheat.core.data.renderable import frame_of
+from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.scalars import as_integer
+from deadheat.core.settings import Conventions
+from deadheat.core.wording import escape_invisible, format_count, format_given
 from deadheat.plugins.dense.counting import Counted, count_dense, ids_at
 from deadheat.plugins.dense.evaluating import TIES, depth_of_lists, evaluation_of_counted
 from deadheat.plugins.dense.saved_state import STATE, state_of, tables_of
-from deadheat.random_generators import Rng, random_generator
-from deadheat.scalars import as_integer
-from deadheat.settings import Conventions
-from deadheat.wording import escape_invisible, format_count, format_given
 
 REPEATED = ("error", "once")
 OF_TIES = ("tie_std", "tie_min", "tie_max")

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arrays import AnyArray, BoolArray, IntArray
-from deadheat.errors import ParameterError
-from deadheat.libraries import import_package
+from deadheat.core.arrays import AnyArray, BoolArray, IntArray
+from deadheat.core.errors import ParameterError
+from deadheat.core.libraries import import_package
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
-from deadheat.checks import array_of
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
-from deadheat.io.guarding import check_threads
-from deadheat.io.values import NUL, are_beyond, id_with_nul
-from deadheat.placements.placements import Placements, sort_rows
+from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
+from deadheat.core.checks import array_of
+from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.io.values import NUL, are_beyond, id_with_nul
+from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.wording import format_count
 from deadheat.plugins.dense.comparing import (
     Array,
     Matrix,
@@ -32,7 +33,6 @@ from deadheat.plugins.dense.comparing import (
     widened,
 )
 from deadheat.plugins.dense.lists import Lists, first_of, ties_of
-from deadheat.wording import format_count
 
 LOOKED = 8  # rows that are looked at
 NUMBERS = "numbers of shape (n_queries, n_documents)"

@@ -5,20 +5,20 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.checks import as_count, as_text, check_choice
-from deadheat.data.doubts import note_of_negative
-from deadheat.data.tables import Qrels
-from deadheat.errors import Advice, ParameterError
-from deadheat.evaluation.evaluate import check_measures, score_of
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, parse_measures
-from deadheat.placements import policies
+from deadheat.core.checks import as_count, as_text, check_choice
+from deadheat.core.data.doubts import note_of_negative
+from deadheat.core.data.tables import Qrels
+from deadheat.core.errors import Advice, ParameterError
+from deadheat.core.evaluation.evaluate import check_measures, score_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.placements import policies
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import Conventions
 from deadheat.plugins.dense.counting import Counted, count_dense
 from deadheat.plugins.dense.sampled import POSITIVES, sampled_scores
 from deadheat.plugins.dense.tiles import SIMILARITIES, count_embeddings
-from deadheat.random_generators import Rng
-from deadheat.settings import Conventions
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 DEPTH = 20  # ranks of each list that are kept for items

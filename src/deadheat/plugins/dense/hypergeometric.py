@@ -6,8 +6,8 @@ sampled ones above it is hypergeometric.
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import MAX_CELLS
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import MAX_CELLS
 
 
 def probabilities(above: IntArray, n: int | IntArray, sampled: int | IntArray) -> FloatArray:

@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Run
-from deadheat.placements.beside import rows_of
+from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Run
+from deadheat.core.placements.beside import rows_of
 from deadheat.plugins.dense.comparing import Piece, to_memory
 
 STRIPS = 8  # scores of which the greatest one is looked at: more leave fewer to sort, and a lower bound

@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, sums_of
-from deadheat.errors import MeasureError
-from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.kernels.segments import divide_or_zero
-from deadheat.measures import RR, Hit, Measure, nDCG
-from deadheat.measures.base import CutMeasure, SumMeasure
-from deadheat.measures.discounted import WeightedMeasure
-from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
-from deadheat.placements import policies
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray, sums_of
+from deadheat.core.errors import MeasureError
+from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures import RR, Hit, Measure, nDCG
+from deadheat.core.measures.base import CutMeasure, SumMeasure
+from deadheat.core.measures.discounted import WeightedMeasure
+from deadheat.core.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
+from deadheat.core.placements import policies
+from deadheat.core.placements.placements import Placements
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import Conventions
 from deadheat.plugins.dense import hypergeometric as kernel
 from deadheat.plugins.dense.counting import Counted
 from deadheat.plugins.dense.sampled_measure import SampledMeasure
-from deadheat.random_generators import Rng
-from deadheat.settings import Conventions
 
 POSITIVES = {"together": "together", "each": "each in a list of its own"}  # and what notes say
 

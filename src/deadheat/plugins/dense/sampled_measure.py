@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from deadheat.evaluation.kept import Kept, KeptKeys
-from deadheat.evaluation.shapes import FLAG, NUMBER_OR_NONE
-from deadheat.measures import Measure
-from deadheat.measures.base import parameters
-from deadheat.measures.orders import StoredMeasure
+from deadheat.core.evaluation.kept import Kept, KeptKeys
+from deadheat.core.evaluation.shapes import FLAG, NUMBER_OR_NONE
+from deadheat.core.measures import Measure
+from deadheat.core.measures.base import parameters
+from deadheat.core.measures.orders import StoredMeasure
 
 
 @parameters

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
-from deadheat.evaluation.shapes import (
+from deadheat.core.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
+from deadheat.core.evaluation.shapes import (
     FLAG,
     TEXT,
     TEXTS,
@@ -15,9 +15,9 @@ from deadheat.evaluation.shapes import (
     NoneOr,
     OfConventions,
 )
+from deadheat.core.settings import Conventions
 from deadheat.plugins.dense.counting import Counted
 from deadheat.plugins.dense.lists import Lists
-from deadheat.settings import Conventions
 
 STATE_TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},

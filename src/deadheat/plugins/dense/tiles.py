@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.arrays import AnyArray, IntArray
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.arrays import AnyArray, IntArray
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.plugins.dense.comparing import (
     Array,
     Piece,

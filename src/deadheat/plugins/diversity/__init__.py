@@ -9,4 +9,4 @@ subtopics of qrels and hands them on in the placements.
 A new measure is a subclass of `TopicMeasure`, whose `worth` says what a document adds; registry.py has its name.
 """
 
-import deadheat.measures  # noqa: F401 - it imports the files with measures: none of them may come before it
+import deadheat.core.measures  # noqa: F401 - it imports the files with measures: none of them may come before it

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import divide_or_zero, scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, Number, computed_once, parameter, parameters, ranks_to, register
-from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
-from deadheat.measures.top import REL
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.kernels import prefix_counts
+from deadheat.core.kernels.segments import divide_or_zero, scan_before, segment_sums
+from deadheat.core.measures.base import CutMeasure, Number, computed_once, parameter, parameters, ranks_to, register
+from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, along
+from deadheat.core.measures.top import REL
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.diversity.topics import Topics, find_topics
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError
-from deadheat.placements.placements import Placements
-from deadheat.structures import group_values
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.errors import MeasureError
+from deadheat.core.placements.placements import Placements
+from deadheat.core.structures import group_values
 
 
 @dataclass(frozen=True, eq=False)

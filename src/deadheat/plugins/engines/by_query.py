@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import IntArray, concatenated_ranges
-from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, is_grouped, round_and_warn
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, MissingDependencyError
-from deadheat.io.files import is_bounded, rows_at_a_time
-from deadheat.io.guarding import check_threads, guard_polars, guarded_rows
-from deadheat.placements.contiguous import Contiguous, count_in
-from deadheat.placements.passes import QUERY, SCHEMA, NotAdjacentError, Task, of_kind, said
-from deadheat.placements.place import held
-from deadheat.placements.placements import Placements, from_frames
+from deadheat.core.arrays import IntArray, concatenated_ranges
+from deadheat.core.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, is_grouped, round_and_warn
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DataError, MissingDependencyError
+from deadheat.core.io.files import is_bounded, rows_at_a_time
+from deadheat.core.io.guarding import check_threads, guard_polars, guarded_rows
+from deadheat.core.placements.contiguous import Contiguous, count_in
+from deadheat.core.placements.passes import QUERY, SCHEMA, NotAdjacentError, Task, of_kind, said
+from deadheat.core.placements.place import held
+from deadheat.core.placements.placements import Placements, from_frames
 
 if TYPE_CHECKING:
-    from deadheat.io.lazy import Reading
+    from deadheat.core.io.lazy import Reading
 
 
 ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
@@ -145,7 +145,7 @@ def look_at(
 
 def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
-    from deadheat.io.lazy import WrongRows, add_up
+    from deadheat.core.io.lazy import WrongRows, add_up
 
     parts = [WrongRows(*json.loads(text)) for (text,) in of_kind(found, ROWS, "doc_id").rows()]
     reading.check(add_up(parts), run.where)

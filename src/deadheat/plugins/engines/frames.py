@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import DataError, MissingDependencyError
-from deadheat.io.formats.parquet import check_file
-from deadheat.io.guarding import give_stderr_back, note_file
-from deadheat.libraries import import_package
+from deadheat.core.errors import DataError, MissingDependencyError
+from deadheat.core.io.formats.parquet import check_file
+from deadheat.core.io.guarding import give_stderr_back, note_file
+from deadheat.core.libraries import import_package
 
 ENGINES = ("polars", "duckdb", "spark")
 _HADOOP_PATTERN = re.compile(r"[\\*?\[\]{}]")  # characters that stand for others in the names of Hadoop

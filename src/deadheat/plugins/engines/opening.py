@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from deadheat.checks import check_choice
-from deadheat.cli.errors import refuse
-from deadheat.cli.paths import asked
+from deadheat.core.checks import check_choice
+from deadheat.core.cli.errors import refuse
+from deadheat.core.cli.paths import asked
 
 if TYPE_CHECKING:
     from deadheat.plugins.engines.frames import FrameEngine

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.help import option
+from deadheat.core.cli.help import option
 
 
 def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:

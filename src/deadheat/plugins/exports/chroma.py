@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from deadheat.errors import (
+from deadheat.core.errors import (
     DataError,
 )
-from deadheat.io.documents import Document, export
-from deadheat.io.forms import REGISTERED, ResultSet
-from deadheat.io.results import Listing, Reader, is_numeric
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.forms import REGISTERED, ResultSet
+from deadheat.core.io.results import Listing, Reader, is_numeric
 from deadheat.plugins.exports.forms import NEARNESS
 
 DISTANCE = "distance"

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from deadheat.errors import DataError
-from deadheat.io.files import CATALOGUE, in_catalogue
-from deadheat.io.formats.base import Content
-from deadheat.io.kinds import Kind
-from deadheat.io.sources import RECOGNISERS, read_frame
-from deadheat.libraries import import_package
+from deadheat.core.errors import DataError
+from deadheat.core.io.files import CATALOGUE, in_catalogue
+from deadheat.core.io.formats.base import Content
+from deadheat.core.io.kinds import Kind
+from deadheat.core.io.sources import RECOGNISERS, read_frame
+from deadheat.core.libraries import import_package
 
 _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
     "qrels": ("has_qrels", "qrels_iter", "judgments (qrels)"),

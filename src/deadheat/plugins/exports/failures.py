@@ -1,10 +1,10 @@
 """What a search engine answers where it has no hits."""
 
-from deadheat.errors import (
+from deadheat.core.errors import (
     DataError,
 )
-from deadheat.io.documents import Document, export
-from deadheat.io.results import Listing
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.results import Listing
 
 
 @export(

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deadheat.errors import DataError, DuplicateError
-from deadheat.io.documents import exported
-from deadheat.io.folders import REGISTERED, FolderReader
-from deadheat.io.formats.base import Content
-from deadheat.io.kinds import Kind
-from deadheat.io.objects import parse_json, read_text
-from deadheat.io.results import Listing
-from deadheat.io.values import check_ids_of_row
+from deadheat.core.errors import DataError, DuplicateError
+from deadheat.core.io.documents import exported
+from deadheat.core.io.folders import REGISTERED, FolderReader
+from deadheat.core.io.formats.base import Content
+from deadheat.core.io.kinds import Kind
+from deadheat.core.io.objects import parse_json, read_text
+from deadheat.core.io.results import Listing
+from deadheat.core.io.values import check_ids_of_row
+from deadheat.core.wording import format_count, quote_text
 from deadheat.plugins.exports.responses import is_response
-from deadheat.wording import format_count, quote_text
 
 _RESPONSES = (".json", ".json.gz", ".json.zst")
 _RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'

@@ -1,7 +1,7 @@
 """Where the results of search libraries have their ids and numbers, and what they are wrapped in."""
 
-from deadheat.io.forms import REGISTERED, Shape
-from deadheat.io.notes import Ranked
+from deadheat.core.io.forms import REGISTERED, Shape
+from deadheat.core.io.notes import Ranked
 
 NEARNESS = "nearness"  # of Chroma, minus the distance, as `chroma.lists_of_chroma` returns it
 NEAREST = Ranked("distances of Chroma: the score of a result is minus its distance", "the nearest ranks first already")

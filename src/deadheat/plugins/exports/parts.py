@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from deadheat.errors import DataError
-from deadheat.wording import did_you_mean, format_count, format_list
+from deadheat.core.errors import DataError
+from deadheat.core.wording import did_you_mean, format_count, format_list
 
 _WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
 
@@ -36,7 +36,7 @@ def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -
     >>> part({"ratings": 5}, "ratings", (list, dict), "requests[0]", "x.json")
     Traceback (most recent call last):
         ...
-    deadheat.errors.DataError: x.json: requests[0].ratings is 5, expected a list or an object
+    deadheat.core.errors.DataError: x.json: requests[0].ratings is 5, expected a list or an object
     """
     if not isinstance(held, Mapping):
         raise DataError(f"{place} is {held!r:.60}", allowed=f"an object with {key!r}", path=where)

@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import DuplicateError
-from deadheat.io.documents import Document, export
-from deadheat.io.results import Listing, Reader
-from deadheat.io.values import check_ids_of_row
+from deadheat.core.errors import DuplicateError
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.results import Listing, Reader
+from deadheat.core.io.values import check_ids_of_row
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exports.parts import are_all, part
-from deadheat.wording import format_count, format_list
 
 
 def _quepid_text(query: object) -> str | None:

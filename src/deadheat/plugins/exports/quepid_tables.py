@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from deadheat.io.formats.dialects import DIALECTS, Dialect
+from deadheat.core.io.formats.dialects import DIALECTS, Dialect
 
 GUARDED = re.compile(r" (?=[=@+-])")  # against formulas in spreadsheets
 

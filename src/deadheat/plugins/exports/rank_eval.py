@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from deadheat.io.documents import Document, export
-from deadheat.io.results import Listing, Reader
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.results import Listing, Reader
+from deadheat.core.wording import format_count
 from deadheat.plugins.exports.parts import part, tell_failed
-from deadheat.wording import format_count
 
 
 @export(

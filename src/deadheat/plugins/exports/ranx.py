@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from deadheat.errors import SourceTypeError
-from deadheat.io.documents import SWAPPED
-from deadheat.io.formats.base import Content
-from deadheat.io.kinds import OTHER_KIND, Kind
-from deadheat.io.sources import RECOGNISERS, read_mapping
+from deadheat.core.errors import SourceTypeError
+from deadheat.core.io.documents import SWAPPED
+from deadheat.core.io.formats.base import Content
+from deadheat.core.io.kinds import OTHER_KIND, Kind
+from deadheat.core.io.sources import RECOGNISERS, read_mapping
 
 
 def read_ranx(source: Any, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything

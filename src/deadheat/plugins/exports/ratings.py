@@ -3,12 +3,12 @@
 from numbers import Real
 from typing import Any
 
-from deadheat.errors import DataError, DuplicateError
-from deadheat.io.documents import Document, export
-from deadheat.io.results import Listing, Reader, results_in
-from deadheat.io.values import is_number
+from deadheat.core.errors import DataError, DuplicateError
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.results import Listing, Reader, results_in
+from deadheat.core.io.values import is_number
+from deadheat.core.wording import format_list
 from deadheat.plugins.exports.parts import are_all, part
-from deadheat.wording import format_list
 
 _JUDGMENTS = "judgmentRatings"
 

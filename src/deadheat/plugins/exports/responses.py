@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from deadheat.errors import ABSENT, DataError
-from deadheat.io.documents import Document, export
-from deadheat.io.results import Listing, Reader, results_in, value_at
+from deadheat.core.errors import ABSENT, DataError
+from deadheat.core.io.documents import Document, export
+from deadheat.core.io.results import Listing, Reader, results_in, value_at
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exports.parts import are_all, tell_failed
-from deadheat.wording import format_count, format_list
 
 
 def is_response(held: object) -> bool:

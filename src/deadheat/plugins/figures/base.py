@@ -15,19 +15,17 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from deadheat.checks import by_name
-from deadheat.data.renderable import Plottable
-from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.evaluation.evaluation import Evaluation, Strata, kind_of_runs
-from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores, order_by_mean
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
-from deadheat.plugins.figures.choice import kind_of
-from deadheat.plugins.figures.subjects import ComparedSystems, is_comparison
-from deadheat.scalars import NOISE
-from deadheat.structures import T
-from deadheat.wording import (
+from deadheat.core.checks import by_name
+from deadheat.core.data.renderable import Plottable
+from deadheat.core.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.core.evaluation.evaluation import Evaluation, Strata, kind_of_runs
+from deadheat.core.evaluation.intervals import Interval, IntervalOptions
+from deadheat.core.evaluation.scores import Scores, order_by_mean
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
+from deadheat.core.scalars import NOISE
+from deadheat.core.structures import T
+from deadheat.core.wording import (
     BROKEN_BY,
     LONGEST_LABEL,
     escape_invisible,
@@ -38,6 +36,8 @@ from deadheat.wording import (
     format_rounded,
     shorten,
 )
+from deadheat.plugins.figures.choice import kind_of
+from deadheat.plugins.figures.subjects import ComparedSystems, is_comparison
 
 Drawable: TypeAlias = Plottable | pl.DataFrame | Mapping[str, object] | Sequence[object]
 """What can be drawn: an evaluation or several, a comparison, strata of one system or several, ties, a simulation."""

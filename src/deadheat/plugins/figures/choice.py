@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from deadheat import hooks
-from deadheat.data.renderable import Plottable
-from deadheat.errors import SourceTypeError
-from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.scores import Scores
+from deadheat.core import hooks
+from deadheat.core.data.renderable import Plottable
+from deadheat.core.errors import SourceTypeError
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.scalars import NOISE
 from deadheat.plugins.figures.subjects import is_comparison
-from deadheat.scalars import NOISE
 
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 

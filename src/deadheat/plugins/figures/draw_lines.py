@@ -7,14 +7,15 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from deadheat.checks import as_cutoffs
-from deadheat.errors import FigureError, ParameterError
-from deadheat.evaluation.evaluate import score_of
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import IntervalOptions
-from deadheat.evaluation.scores import intervals
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.checks import as_cutoffs
+from deadheat.core.errors import FigureError, ParameterError
+from deadheat.core.evaluation.evaluate import score_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import IntervalOptions
+from deadheat.core.evaluation.scores import intervals
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.wording import format_list
 from deadheat.plugins.figures.base import (
     Record,
     Systems,
@@ -36,7 +37,6 @@ from deadheat.plugins.figures.base import (
     unique_labels,
     zero_line,
 )
-from deadheat.wording import format_list
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 MOST = 8  # lines that can be told apart

@@ -7,14 +7,16 @@ from typing import Any, TypeAlias, cast
 import altair as alt
 import numpy as np
 
-from deadheat import hooks
-from deadheat.errors import FigureError
-from deadheat.evaluation.evaluation import Strata
-from deadheat.evaluation.intervals import IntervalOptions, label as label_of
-from deadheat.evaluation.scores import Scores, n_swapped, order_by_mean
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.core import hooks
+from deadheat.core.errors import FigureError
+from deadheat.core.evaluation.evaluation import Strata
+from deadheat.core.evaluation.intervals import IntervalOptions, label as label_of
+from deadheat.core.evaluation.scores import Scores, n_swapped, order_by_mean
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.scalars import NOISE
+from deadheat.core.wording import BY_DOC_ID, format_count
 from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
@@ -48,8 +50,6 @@ from deadheat.plugins.figures.base import (
 )
 from deadheat.plugins.figures.choice import kind_of
 from deadheat.plugins.figures.subjects import is_comparison
-from deadheat.scalars import NOISE
-from deadheat.wording import BY_DOC_ID, format_count
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40

@@ -5,8 +5,8 @@ Importing this module imports Altair and all figures; type checkers read the stu
 
 from typing import Any
 
-from deadheat import hooks
-from deadheat.errors import MissingDependencyError, MissingPluginError
+from deadheat.core import hooks
+from deadheat.core.errors import MissingDependencyError, MissingPluginError
 
 try:
     import altair as alt  # noqa: F401 - tried here once, for all files

@@ -8,16 +8,16 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadheat.cli.errors import error_message
-from deadheat.cli.paths import asked, outputs_of_command, shown_path
-from deadheat.cli.printing import writing
-from deadheat.errors import FigureError
+from deadheat.core.cli.errors import error_message
+from deadheat.core.cli.paths import asked, outputs_of_command, shown_path
+from deadheat.core.cli.printing import writing
+from deadheat.core.errors import FigureError
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_in_brackets, format_list
 from deadheat.plugins.figures.options import ALL_FIGURES
-from deadheat.structures import group_values
-from deadheat.wording import format_count, format_in_brackets, format_list
 
 if TYPE_CHECKING:
-    from deadheat.report.model import Fact
+    from deadheat.core.report.model import Fact
 
 # why a command may have no object of a kind that some of its figures are of
 NEEDED_BY_FIGURES = {
@@ -74,8 +74,8 @@ class Figures:
 
     def write(self) -> Iterator[Fact]:
         """Write the files, and yield what a report says of them."""
+        from deadheat.core.report.model import Fact
         from deadheat.plugins.figures.figures import save
-        from deadheat.report.model import Fact
 
         with writing(self.folder):
             Path(self.folder).mkdir(parents=True, exist_ok=True)
@@ -180,7 +180,7 @@ def _without_subject(chosen: Sequence[Drawn], names: Collection[str]) -> Iterato
 
 def _claim_figure(folder: str, name: str) -> str:
     """Claim the file of a figure, and return it: with a number behind its name where an earlier figure has that."""
-    from deadheat.io.files import LONGEST, file_name
+    from deadheat.core.io.files import LONGEST, file_name
 
     outputs = outputs_of_command()
     for number in count(1):

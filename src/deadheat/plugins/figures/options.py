@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.help import option
-from deadheat.cli.paths import PATH
-from deadheat.wording import nearest_first
+from deadheat.core.cli.help import option
+from deadheat.core.cli.paths import PATH
+from deadheat.core.wording import nearest_first
 
 if TYPE_CHECKING:
     NameType = click.ParamType[str]

@@ -20,8 +20,8 @@ from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from deadheat.errors import FigureError
-from deadheat.wording import shorten
+from deadheat.core.errors import FigureError
+from deadheat.core.wording import shorten
 
 LONGEST_DRAWING = 30.0  # seconds of one figure
 LONGEST_REASON = 200  # characters of what the library says

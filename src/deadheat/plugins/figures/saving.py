@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from deadheat.checks import as_number
-from deadheat.errors import ParameterError
-from deadheat.io.files import replacing
+from deadheat.core.checks import as_number
+from deadheat.core.errors import ParameterError
+from deadheat.core.io.files import replacing
 from deadheat.plugins.figures.painter import painter
 
 FORMATS = ("svg", "png", "pdf", "html", "json")

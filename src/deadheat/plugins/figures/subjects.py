@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Protocol, TypeGuard
 
-from deadheat.data.renderable import Plottable
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.data.renderable import Plottable
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Interval, IntervalOptions
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures.notation import MeasureLike
 
 
 class ComparedSystems(Protocol):

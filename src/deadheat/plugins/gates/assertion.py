@@ -8,8 +8,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Source
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.data.tables import Source
+    from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.plugins.gates.baseline import Baseline
     from deadheat.plugins.gates.notation import GateResult, Threshold
 
@@ -33,8 +33,8 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
         A pass that proves little, as of a loss that few queries cannot tell from chance, gives a warning.
     """
     __tracebackhide__ = True
-    from deadheat.errors import DeadheatWarning
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.errors import DeadheatWarning
+    from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.plugins.gates.baseline import open_baseline
     from deadheat.plugins.gates.gate import gate
     from deadheat.plugins.gates.notation import parse_all
@@ -55,8 +55,8 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
     evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, baseline, options)
     result = gate(evaluation, checks, baseline=baseline, **options)
     if not result.passed:
+        from deadheat.core.report.text import as_text
         from deadheat.plugins.gates.report import report_gate
-        from deadheat.report.text import as_text
 
         raise AssertionError(as_text(report_gate(result), width=100).plain)
     if result.proving_little:
@@ -73,7 +73,7 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
 
 def _is_of_this_commit(evaluation: Evaluation) -> bool:
     """Tell whether an evaluation was saved at the commit that is tested now."""
-    from deadheat.evaluation.origin import Origin
+    from deadheat.core.evaluation.origin import Origin
 
     commit = "" if evaluation.origin is None else evaluation.origin.commit
     return bool(commit) and commit == Origin.here().commit
@@ -81,8 +81,8 @@ def _is_of_this_commit(evaluation: Evaluation) -> bool:
 
 def _name_of(run: Source) -> str:
     """Return the name that the evaluation of a run has, without reading it: rows of a generator are read once."""
-    from deadheat.data.tables import Run, label_of, path_of
-    from deadheat.evaluation.systems import is_system
+    from deadheat.core.data.tables import Run, label_of, path_of
+    from deadheat.core.evaluation.systems import is_system
 
     if isinstance(run, Run) or is_system(run):
         return run.name
@@ -96,10 +96,10 @@ def _evaluate(
     qrels: Source, run: Source, checks: Sequence[Threshold], baseline: Baseline | None, options: dict[str, Any]
 ) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
-    from deadheat.errors import ParameterError
-    from deadheat.evaluation.evaluate import evaluate
+    from deadheat.core.errors import ParameterError
+    from deadheat.core.evaluation.evaluate import evaluate
+    from deadheat.core.settings import Conventions
     from deadheat.plugins.gates.notation import measures_of
-    from deadheat.settings import Conventions
 
     # a gate counts what a run lacks against it, and its report names it: no warning is needed
     names = [*(one.name for one in fields(Conventions)), "check_duplicates"]

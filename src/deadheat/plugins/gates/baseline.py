@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadheat.evaluation.evaluate import open_evaluation
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.save_folder import find_baseline
-from deadheat.io.files import check_path
+from deadheat.core.evaluation.evaluate import open_evaluation
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.save_folder import find_baseline
+from deadheat.core.io.files import check_path
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import GATE_FAILED, refuse, refuse_if
-from deadheat.cli.evaluating import evaluate_each
-from deadheat.cli.help import option
-from deadheat.cli.inputs import is_saved, split_judgments
-from deadheat.cli.judged import kind_asked
-from deadheat.cli.options import (
+from deadheat.core.cli.errors import GATE_FAILED, refuse, refuse_if
+from deadheat.core.cli.evaluating import evaluate_each
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import is_saved, split_judgments
+from deadheat.core.cli.judged import kind_asked
+from deadheat.core.cli.options import (
     COLLECTION,
     INTERVALS,
     LAST,
@@ -26,13 +26,13 @@ from deadheat.cli.options import (
     complete_from,
     with_options,
 )
-from deadheat.cli.paths import INPUT, STDOUT, label
-from deadheat.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
-from deadheat.cli.read_options import conventions_of, intervals_of, need_queries, weighed
-from deadheat.cli.streams import write_note
+from deadheat.core.cli.paths import INPUT, STDOUT, label
+from deadheat.core.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
+from deadheat.core.cli.read_options import conventions_of, intervals_of, need_queries, weighed
+from deadheat.core.cli.streams import write_note
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.intervals import IntervalOptions
+    from deadheat.core.evaluation.intervals import IntervalOptions
     from deadheat.plugins.gates.notation import Threshold
 
 PYPROJECT = "pyproject.toml"

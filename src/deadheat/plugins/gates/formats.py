@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
-from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import Report, ReportFormat, register
-from deadheat.wording import escape_for_terminal, format_count
+from deadheat.core.report.as_markdown import as_markdown
+from deadheat.core.report.model import Report, ReportFormat, register
+from deadheat.core.wording import escape_for_terminal, format_count
 
 if TYPE_CHECKING:
     from deadheat.plugins.gates.notation import Check, GateResult

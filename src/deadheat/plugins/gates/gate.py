@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
-from deadheat.data.queries import Queries
-from deadheat.data.tables import DocumentTable, Source
-from deadheat.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
-from deadheat.evaluation.evaluate import checked, open_evaluation
-from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
-from deadheat.evaluation.intervals import (
+from deadheat.core import stats
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.tables import DocumentTable, Source
+from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
+from deadheat.core.evaluation.evaluate import checked, open_evaluation
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
+from deadheat.core.evaluation.intervals import (
     FEWEST,
     Cluster,
     Interval,
@@ -31,10 +31,15 @@ from deadheat.evaluation.intervals import (
     label,
     names_of,
 )
-from deadheat.evaluation.reconciling import reconciled
-from deadheat.evaluation.scores import Scores, intervals, weights_beside
-from deadheat.kernels import weighting
-from deadheat.measures import Measure, unit_of
+from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.scores import Scores, intervals, weights_beside
+from deadheat.core.kernels import weighting
+from deadheat.core.measures import Measure, unit_of
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import BOUNDED, PROPORTION
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_for_people, format_p_value
 from deadheat.plugins.gates.baseline import Baseline, open_baseline
 from deadheat.plugins.gates.notation import (
     LOWER_IS_BETTER,
@@ -46,11 +51,6 @@ from deadheat.plugins.gates.notation import (
     parse_all,
 )
 from deadheat.plugins.gates.settings import GateOptions
-from deadheat.random_generators import Rng, random_generator
-from deadheat.scalars import NOISE
-from deadheat.settings import BOUNDED, PROPORTION
-from deadheat.structures import group_values
-from deadheat.wording import format_count, format_for_people, format_p_value
 
 FEWEST_BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval

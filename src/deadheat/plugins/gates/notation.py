@@ -12,19 +12,26 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from deadheat.checks import as_list, check_choice
-from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import FileFormatError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.reconciling import Reconciled
-from deadheat.io.files import check_readable, decode_utf8, read_all
-from deadheat.io.values import is_number
-from deadheat.measures.base import ALIASES, REGISTRY, Measure
-from deadheat.measures.notation import LONGEST, measure_named, parse_measure
-from deadheat.measures.orders import StoredMeasure
+from deadheat.core.checks import as_list, check_choice
+from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.errors import FileFormatError, ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.reconciling import Reconciled
+from deadheat.core.io.files import check_readable, decode_utf8, read_all
+from deadheat.core.io.values import is_number
+from deadheat.core.measures.base import ALIASES, REGISTRY, Measure
+from deadheat.core.measures.notation import LONGEST, measure_named, parse_measure
+from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.scalars import NOISE, ROUNDING
+from deadheat.core.wording import (
+    did_you_mean,
+    escape_invisible,
+    format_count,
+    format_given,
+    format_rounded,
+    join_sentences,
+)
 from deadheat.plugins.gates.settings import GateOptions
-from deadheat.scalars import NOISE, ROUNDING
-from deadheat.wording import did_you_mean, escape_invisible, format_count, format_given, format_rounded, join_sentences
 
 QUANTITIES = {
     "mean": "the mean over the queries",

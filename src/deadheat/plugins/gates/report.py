@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.evaluation.intervals import FEW, FEWEST
-from deadheat.plugins.gates.notation import Check, GateResult
-from deadheat.report.conventions import (
+from deadheat.core.evaluation.intervals import FEW, FEWEST
+from deadheat.core.report.conventions import (
     BOOTSTRAPS,
     EXPLAINED,
     brought_together,
@@ -17,7 +16,7 @@ from deadheat.report.conventions import (
     too_narrow,
     weighted,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     BEYOND,
     MEASURE,
     Column,
@@ -33,11 +32,12 @@ from deadheat.report.model import (
     tabulate,
     warning_fact,
 )
-from deadheat.report.report_parts import tell_parts
-from deadheat.scalars import as_integer
-from deadheat.structures import group_values
+from deadheat.core.report.report_parts import tell_parts
+from deadheat.core.scalars import as_integer
+from deadheat.core.structures import group_values
+from deadheat.core.wording import UNIT, format_count, format_list
+from deadheat.plugins.gates.notation import Check, GateResult
 from deadheat.version import __version__
-from deadheat.wording import UNIT, format_count, format_list
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠ passed, proves little", FAILED: "❌ failed"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from deadheat.checks import as_flag, as_level, as_positive
-from deadheat.settings import Estimation, setting
+from deadheat.core.checks import as_flag, as_level, as_positive
+from deadheat.core.settings import Estimation, setting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from deadheat.checks import check_choice
-from deadheat.cli.help import option
+from deadheat.core.checks import check_choice
+from deadheat.core.cli.help import option
 
 
 def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, Any] | None:

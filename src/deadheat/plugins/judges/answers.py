@@ -11,18 +11,18 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from deadheat import hooks
-from deadheat.checks import as_number, as_positive, check_choice
-from deadheat.data.rows import first_row_where
-from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
-from deadheat.io.formats import ending
-from deadheat.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, find_column
-from deadheat.io.objects import JsonText, read_text
-from deadheat.io.records import as_text, records_in
-from deadheat.io.values import is_plain
-from deadheat.structures import copy_with
-from deadheat.wording import format_count, format_list, quote_text
+from deadheat.core import hooks
+from deadheat.core.checks import as_number, as_positive, check_choice
+from deadheat.core.data.rows import first_row_where
+from deadheat.core.data.tables import Qrels, Run, Source, label_of, path_of
+from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
+from deadheat.core.io.formats import ending
+from deadheat.core.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, find_column
+from deadheat.core.io.objects import JsonText, read_text
+from deadheat.core.io.records import as_text, records_in
+from deadheat.core.io.values import is_plain
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import format_count, format_list, quote_text
 
 FAILED = ("error", "drop", "lowest", "bounds")
 # Answers may be of any length and content: nothing here is tried again with fewer characters, in quadratic time

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, align_values, is_member
-from deadheat.data.queries import Queries
-from deadheat.data.rows import LazyRows
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Stratum, Weights, strata_of
-from deadheat.evaluation.scores import Scores
+from deadheat.core.arrays import FloatArray, align_values, is_member
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.rows import LazyRows
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Stratum, Weights, strata_of
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.wording import format_count
 from deadheat.plugins.judges.predicted import JUDGE, Predicted
-from deadheat.wording import format_count
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Columns that tables of means and of differences with a judge share."""
 
-from deadheat.report.model import Column, NumberCell
+from deadheat.core.report.model import Column, NumberCell
 
 
 def columns_of_judge(level: str) -> tuple[Column, ...]:

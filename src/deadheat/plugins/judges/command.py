@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import refuse, refuse_if
-from deadheat.cli.figures import with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import LAST, READING, command, with_options
-from deadheat.cli.paths import INPUT, named_runs
-from deadheat.cli.printing import Output, emit, full_option, output_options
-from deadheat.cli.read_options import given_intervals, need_queries
+from deadheat.core.cli.errors import refuse, refuse_if
+from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels, open_run
+from deadheat.core.cli.options import LAST, READING, command, with_options
+from deadheat.core.cli.paths import INPUT, named_runs
+from deadheat.core.cli.printing import Output, emit, full_option, output_options
+from deadheat.core.cli.read_options import given_intervals, need_queries
 
 
 @command(
@@ -40,7 +40,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     On the documents that both labelled: kappa, Krippendorff's alpha, what each grade is worth, with intervals. With
     runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
     """
-    from deadheat.evaluation.intervals import groupings_of, label
+    from deadheat.core.evaluation.intervals import groupings_of, label
     from deadheat.plugins.judges.files import read_labels
     from deadheat.plugins.judges.page import page_of_judges
     from deadheat.plugins.judges.report import report_judges

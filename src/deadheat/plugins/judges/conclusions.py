@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray
-from deadheat.data.tables import Qrels, Run
-from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.kernels import agreement
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures import Measure
-from deadheat.phases import phase
+from deadheat.core.arrays import FloatArray, IntArray, TextArray
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.kernels import agreement
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures import Measure
+from deadheat.core.phases import phase
+from deadheat.core.settings import Conventions, Design
+from deadheat.core.stats.intervals import interval_bounds
 from deadheat.plugins.compare.of_values import side_of_values
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides, pairs_of
 from deadheat.plugins.judges.label_agreement import LabelAgreement
 from deadheat.plugins.judges.values_by_system import values_of
-from deadheat.settings import Conventions, Design
-from deadheat.stats.intervals import interval_bounds
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,22 +10,22 @@ from warnings import catch_warnings
 
 import numpy as np
 
-from deadheat import stats
-from deadheat.arrays import FloatArray, TextArray, align_values, with_own_arithmetic
-from deadheat.data.tables import Source
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Stratum, groups
-from deadheat.kernels import weighting
-from deadheat.measures import Measure
+from deadheat.core import stats
+from deadheat.core.arrays import FloatArray, TextArray, align_values, with_own_arithmetic
+from deadheat.core.data.tables import Source
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Stratum, groups
+from deadheat.core.kernels import weighting
+from deadheat.core.measures import Measure
+from deadheat.core.report.model import Column, Fact, Table
+from deadheat.core.settings import Design
 from deadheat.plugins.compare.comparison import Comparison, correct_over_strata
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.judges.by_labels import check_judge_has_values, labelled_by_none, refuse_bounds
 from deadheat.plugins.judges.predicted import JUDGE
 from deadheat.plugins.judges.prediction import Powered, powered_mean
 from deadheat.plugins.judges.values_by_system import values_of
-from deadheat.report.model import Column, Fact, Table
-from deadheat.settings import Design
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from typing import Self
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
-from deadheat.evaluation.intervals import FEWEST
+from deadheat.core.arrays import FloatArray
+from deadheat.core.evaluation.intervals import FEWEST
+from deadheat.core.scalars import NOISE
+from deadheat.core.stats.intervals import jackknife_bounds
+from deadheat.core.wording import format_count
 from deadheat.plugins.judges.shares import share_bounds
-from deadheat.scalars import NOISE
-from deadheat.stats.intervals import jackknife_bounds
-from deadheat.wording import format_count
 
 
 class Estimate(float):

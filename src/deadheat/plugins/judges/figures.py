@@ -3,11 +3,12 @@
 import altair as alt
 import numpy as np
 
-from deadheat.checks import check_choice
-from deadheat.errors import FigureError
-from deadheat.evaluation.intervals import why_unknown
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.core.checks import check_choice
+from deadheat.core.errors import FigureError
+from deadheat.core.evaluation.intervals import why_unknown
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures.notation import MeasureLike, unit_of
+from deadheat.core.wording import format_count, format_exactly, format_level, format_percentage
 from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
@@ -27,7 +28,6 @@ from deadheat.plugins.figures.base import (
 )
 from deadheat.plugins.judges.conclusions import Conclusions
 from deadheat.plugins.judges.judge_agreement import JudgeAgreement
-from deadheat.wording import format_count, format_exactly, format_level, format_percentage
 
 MOST = 60  # systems that a page has room for
 

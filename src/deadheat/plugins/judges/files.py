@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import deadheat as dh
-from deadheat.cli.inputs import named_columns, open_qrels
-from deadheat.cli.paths import named_runs
-from deadheat.errors import DataError, SwappedFilesError
+from deadheat.core.cli.inputs import named_columns, open_qrels
+from deadheat.core.cli.paths import named_runs
+from deadheat.core.errors import DataError, SwappedFilesError
 from deadheat.plugins.judges.labels import Labels, labels_of
 
 TABLES = re.compile(r"\.(csv|tsv|jsonl|json|parquet|xlsx)(\.gz|\.zst)?$", re.IGNORECASE)  # which may hold answers
@@ -36,7 +36,7 @@ def read_answers(
 
     A run is what a judge wrote only if it has a column for that, or its scores are not numbers.
     """
-    from deadheat.io.formats import has_column
+    from deadheat.core.io.formats import has_column
     from deadheat.plugins.judges.answers import GRADES
 
     is_table = TABLES.search(path)

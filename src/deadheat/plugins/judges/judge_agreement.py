@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.checks import as_level, as_number, by_name
-from deadheat.data.queries import Queries
-from deadheat.data.renderable import Numbers, Plottable, Renderable
-from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import DataError, SwappedFilesError
-from deadheat.evaluation.intervals import groups
-from deadheat.measures.notation import Measures, parse_measures
+from deadheat.core.checks import as_level, as_number, by_name
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable
+from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.errors import DataError, SwappedFilesError
+from deadheat.core.evaluation.intervals import groups
+from deadheat.core.measures.notation import Measures, parse_measures
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import Design
+from deadheat.core.wording import escape_invisible, format_list
 from deadheat.plugins.compare.compare import named_runs
 from deadheat.plugins.judges import label_statistics as labels
 from deadheat.plugins.judges.conclusions import Conclusions, conclude
 from deadheat.plugins.judges.estimate import Estimate, estimate_statistic, leaving_out
 from deadheat.plugins.judges.label_agreement import OF_QUERIES, LabelAgreement, agreement_of
 from deadheat.plugins.judges.labels import as_qrels, note_of_scores
-from deadheat.random_generators import Rng
-from deadheat.settings import Design
-from deadheat.wording import escape_invisible, format_list
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, TextArray, is_member
-from deadheat.data.tables import Qrels
-from deadheat.errors import DataError
+from deadheat.core.arrays import FloatArray, TextArray, is_member
+from deadheat.core.data.tables import Qrels
+from deadheat.core.errors import DataError
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.judges import label_statistics as labels
 from deadheat.plugins.judges.estimate import Estimate, estimate_mean, estimate_shares, estimate_statistic, leaving_out
-from deadheat.wording import escape_invisible, format_count
 
 MOST_GRADES = 50
 STATISTICS = {

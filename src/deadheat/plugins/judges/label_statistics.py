@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
+from deadheat.core.arrays import FloatArray
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from deadheat.arrays import FloatArray
-from deadheat.data.tables import Qrels, Run, Source
-from deadheat.evaluation.evaluate import evaluate_many, evaluate_under
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Weights
-from deadheat.measures import Measure
+from deadheat.core.arrays import FloatArray
+from deadheat.core.data.tables import Qrels, Run, Source
+from deadheat.core.evaluation.evaluate import evaluate_many, evaluate_under
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Weights
+from deadheat.core.measures import Measure
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import Conventions, Design
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import format_names
 from deadheat.plugins.judges.by_labels import helped_by
-from deadheat.random_generators import Rng
-from deadheat.settings import Conventions, Design
-from deadheat.structures import copy_with
-from deadheat.wording import format_names
 
 if TYPE_CHECKING:
     from deadheat.plugins.compare.comparison import Comparison
@@ -64,7 +64,7 @@ class Labels(NamedTuple):
         *,
         rule: str | None = None,
     ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
-        """Evaluate runs as :func:`deadheat.evaluation.evaluate.evaluate_many` does, with the help of these labels."""
+        """Evaluate runs as `evaluate_many` does, with the help of these labels."""
         each = evaluate_many(conventions, qrels, runs, measures, rngs, rule=rule)
         for run, rng, (human, by_rule) in zip(runs, rngs or [None] * len(runs), each, strict=True):
             yield helped_by(human, evaluate_under(conventions, self.qrels, run, measures, rng)), by_rule

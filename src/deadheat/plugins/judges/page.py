@@ -1,9 +1,9 @@
 """The page of what judges agree on."""
 
-from deadheat import hooks
+from deadheat.core import hooks
+from deadheat.core.report.model import PAGES, Report, registers_report
 from deadheat.plugins.judges.judge_agreement import JudgeAgreement
 from deadheat.plugins.judges.report import report_judges
-from deadheat.report.model import PAGES, Report, registers_report
 
 
 @registers_report(JudgeAgreement, among=PAGES)

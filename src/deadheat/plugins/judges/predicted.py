@@ -9,9 +9,9 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.parts import Scored
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.evaluation.intervals import Interval
+from deadheat.core.evaluation.parts import Scored
 from deadheat.plugins.judges.prediction import FEWEST_OF_MEAN, Powered, powered_mean
 
 JUDGE = "judge"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, special
-from deadheat.kernels import weighting
+from deadheat.core.arrays import FloatArray, special
+from deadheat.core.kernels import weighting
 
 FEWEST = 5  # known values: with fewer the weight would be a guess
 FEWEST_OF_MEAN = 40  # known values between limits: with fewer, intervals of people's labels alone hold and these do not

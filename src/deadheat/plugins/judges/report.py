@@ -6,18 +6,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.judges.conclusions import Conclusions
-from deadheat.plugins.judges.estimate import Estimate
-from deadheat.plugins.judges.judge_agreement import JudgeAgreement
-from deadheat.plugins.judges.label_agreement import OF_GRADES, STATISTICS, LabelAgreement
-from deadheat.report.conventions import (
+from deadheat.core.report.conventions import (
     cannot_be_known,
     finite,
     span_of,
     tell_geometric,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     MEASURE,
     QUERY,
     SYSTEM,
@@ -35,9 +30,14 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.report.score_tables import level_heading
-from deadheat.structures import group_values
-from deadheat.wording import format_count, format_exactly, format_list
+from deadheat.core.report.score_tables import level_heading
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_exactly, format_list
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.judges.conclusions import Conclusions
+from deadheat.plugins.judges.estimate import Estimate
+from deadheat.plugins.judges.judge_agreement import JudgeAgreement
+from deadheat.plugins.judges.label_agreement import OF_GRADES, STATISTICS, LabelAgreement
 
 JUDGE = Column("judge", "judge")
 

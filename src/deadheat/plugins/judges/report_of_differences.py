@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from deadheat.evaluation.intervals import why_unknown
-from deadheat.measures import Measure
+from deadheat.core.evaluation.intervals import why_unknown
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import span_of
+from deadheat.core.report.model import SYSTEM, Column, Fact, Span, Table, note_fact, p_value_cell, prose_fact, tabulate
+from deadheat.core.report.score_tables import level_heading
+from deadheat.core.wording import format_count
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.report import BASELINE, OF_VALUES, Parts
 from deadheat.plugins.judges.by_labels import has_scores_of
 from deadheat.plugins.judges.columns import columns_of_judge
 from deadheat.plugins.judges.samples import not_a_sample, of_judge, strata_of_sample, tell_own_judges
 from deadheat.plugins.judges.values_by_system import sampling_doubts
-from deadheat.report.conventions import span_of
-from deadheat.report.model import SYSTEM, Column, Fact, Span, Table, note_fact, p_value_cell, prose_fact, tabulate
-from deadheat.report.score_tables import level_heading
-from deadheat.wording import format_count
 
 
 def tabulate_pairs(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:

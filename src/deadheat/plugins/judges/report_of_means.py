@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.report.conventions import span_of
+from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Span, Table, prose_fact, tabulate
+from deadheat.core.report.report_parts import Part
+from deadheat.core.report.score_tables import columns_of_strata, level_heading
+from deadheat.core.wording import format_count
 from deadheat.plugins.judges.columns import columns_of_judge
 from deadheat.plugins.judges.prediction import FEWEST_OF_MEAN
 from deadheat.plugins.judges.samples import not_a_sample, of_judge, strata_of_sample, tell_own_judges
 from deadheat.plugins.judges.sampling import sample_doubt
-from deadheat.report.conventions import span_of
-from deadheat.report.model import MEASURE, SYSTEM, Column, Fact, Span, Table, prose_fact, tabulate
-from deadheat.report.report_parts import Part
-from deadheat.report.score_tables import columns_of_strata, level_heading
-from deadheat.wording import format_count
 
 
 class JudgeInReports:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.report.model import Fact, note_fact, warning_fact
+from deadheat.core.wording import format_count, format_list, format_path
 from deadheat.plugins.judges.sampling import strata_doubt
-from deadheat.report.model import Fact, note_fact, warning_fact
-from deadheat.wording import format_count, format_list, format_path
 
 
 def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:

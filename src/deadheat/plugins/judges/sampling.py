@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, special
-from deadheat.scalars import ROUNDING
+from deadheat.core.arrays import FloatArray, IntArray, special
+from deadheat.core.scalars import ROUNDING
 
 N_SAMPLES = 9_999
 SUSPECT = 0.01  # p below which known values do not look like a sample of all

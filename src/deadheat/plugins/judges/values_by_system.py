@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, TextArray, align_values
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.arrays import FloatArray, TextArray, align_values
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.measures.notation import MeasureLike
 from deadheat.plugins.judges.sampling import sample_doubt
 
 

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
-from deadheat.checks import as_positive
-from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEWEST, KNOWN
-from deadheat.measures import Measure
+from deadheat.core import stats
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
+from deadheat.core.checks import as_positive
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import FEWEST, KNOWN
+from deadheat.core.measures import Measure
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import TUKEY, Design
+from deadheat.core.structures import group_values
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.flips import Side, gap_of, side_of
 from deadheat.plugins.compare.margins import planned, within_margins
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides, pairs_of
 from deadheat.plugins.languages.spread import order_range, spread_of_means
-from deadheat.scalars import NOISE
-from deadheat.settings import TUKEY, Design
-from deadheat.structures import group_values
-from deadheat.wording import escape_invisible, format_count
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from deadheat.data.queries import Queries
+from deadheat.core.data.queries import Queries
+from deadheat.core.report.model import Fact, Report, note_fact
 from deadheat.plugins.compare.companions import Section
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import PAIR, languages_of_queries
 from deadheat.plugins.languages.report import list_languages, tell_beside, tell_gaps, tell_languages, with_languages
 from deadheat.plugins.languages.verdict import sentences_of_languages
-from deadheat.report.model import Fact, Report, note_fact
 
 N_OPEN = 2  # tables that are not folded: systems by languages, and differences
 

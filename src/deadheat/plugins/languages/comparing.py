@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.data.queries import Queries
-from deadheat.data.tables import Source
-from deadheat.errors import ColumnError, DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation, refuse_features
-from deadheat.evaluation.intervals import Cluster, cluster_codes
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.tables import Source
+from deadheat.core.errors import ColumnError, DataError, ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.intervals import Cluster, cluster_codes
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import Design
+from deadheat.core.stats.units import joined_groups
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
-from deadheat.random_generators import Rng
-from deadheat.settings import Design
-from deadheat.stats.units import joined_groups
-from deadheat.structures import group_values
-from deadheat.wording import format_count
 
 PAIR = "pair_id"  # the column that says which queries are the same in several languages
 

@@ -2,8 +2,8 @@
 
 import altair as alt
 
-from deadheat.errors import FigureError
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.errors import FigureError
+from deadheat.core.measures.notation import MeasureLike
 from deadheat.plugins.figures.base import (
     figure,
     finished,

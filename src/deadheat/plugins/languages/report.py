@@ -6,13 +6,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from deadheat.measures import Measure
-from deadheat.plugins.compare.pair import Pair, Pairs
-from deadheat.plugins.compare.report import cells_of, doubt_margin, tell_intervals, tell_tests
-from deadheat.plugins.languages.across import AcrossLanguages, Languages
-from deadheat.plugins.languages.verdict import sentences_of_languages
-from deadheat.report.conventions import cannot_be_known, tell_ties
-from deadheat.report.model import (
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import cannot_be_known, tell_ties
+from deadheat.core.report.model import (
     MEASURE,
     SYSTEM,
     Column,
@@ -28,10 +24,14 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
-from deadheat.report.score_tables import level_heading
-from deadheat.settings import TUKEY
+from deadheat.core.report.score_tables import level_heading
+from deadheat.core.settings import TUKEY
+from deadheat.core.wording import UNIT, format_count, join_sentences
+from deadheat.plugins.compare.pair import Pair, Pairs
+from deadheat.plugins.compare.report import cells_of, doubt_margin, tell_intervals, tell_tests
+from deadheat.plugins.languages.across import AcrossLanguages, Languages
+from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.version import __version__
-from deadheat.wording import UNIT, format_count, join_sentences
 
 POWER = 0.8
 AMONG = "languages"

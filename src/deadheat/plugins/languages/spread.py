@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray
-from deadheat.checks import as_level
-from deadheat.scalars import ROUNDING
-from deadheat.stats.units import as_clusters, as_matrix, means_of, units_of
+from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray
+from deadheat.core.checks import as_level
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.stats.units import as_clusters, as_matrix, means_of, units_of
 
 HALVINGS = 60  # of the range in which an end lies: more than a float has digits
 
@@ -79,7 +79,7 @@ def spread_of_means(
 
     Examples
     --------
-    >>> from deadheat.stats import resampled_means
+    >>> from deadheat.core.stats import resampled_means
     >>> rows = np.array([[0.2, 0.5], [0.4, 0.8], [0.9, 1.0], [0.3, 0.7]])
     >>> found = spread_of_means(rows, means=resampled_means(rows, rng=0))
     >>> round(found.variance, 4), bool(found.low < found.variance < found.high)

@@ -1,15 +1,15 @@
 """What is said of languages: in which of them a system is worse than in its best one."""
 
-from deadheat import stats
-from deadheat.evaluation.intervals import FEWEST
-from deadheat.measures import Measure
+from deadheat.core import stats
+from deadheat.core.evaluation.intervals import FEWEST
+from deadheat.core.measures import Measure
+from deadheat.core.settings import Design
+from deadheat.core.wording import UNIT, format_count, format_p_value
 from deadheat.plugins.compare.deciding import doubt, favoured
 from deadheat.plugins.compare.least_p import least_p, n_units
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.verdict_facts import format_number, format_signed
 from deadheat.plugins.languages.across import Languages
-from deadheat.settings import Design
-from deadheat.wording import UNIT, format_count, format_p_value
 
 SPOKEN = 3  # systems that are said one by one
 # what is said of the other languages; the key is why the system is not shown to be worse in them

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.evaluation.scores import n_swapped
-from deadheat.kernels import agreement
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.evaluation.scores import n_swapped
+from deadheat.core.kernels import agreement
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.stats.ranks import ranks, tiers_of
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.leaderboard.separation import rank_bounds
-from deadheat.scalars import ROUNDING
-from deadheat.stats.ranks import ranks, tiers_of
-from deadheat.wording import escape_invisible, format_count
 
 WITHOUT_TASK: dict[str, type[pl.DataType]] = {
     "task": pl.String,

@@ -6,12 +6,12 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.figures import with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.options import command, with_options
-from deadheat.cli.paths import INPUT
-from deadheat.cli.printing import Output, emit, full_option, output_options, table_option
-from deadheat.cli.read_options import given_intervals
+from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.options import command, with_options
+from deadheat.core.cli.paths import INPUT
+from deadheat.core.cli.printing import Output, emit, full_option, output_options, table_option
+from deadheat.core.cli.read_options import given_intervals
 
 
 @command(

@@ -5,8 +5,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from deadheat.errors import FigureError
-from deadheat.kernels.ranks import first_ranks
+from deadheat.core.errors import FigureError
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.wording import format_count, format_level
 from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
@@ -26,7 +27,6 @@ from deadheat.plugins.figures.base import (
 )
 from deadheat.plugins.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.plugins.leaderboard.board import Leaderboard
-from deadheat.wording import format_count, format_level
 
 MOST = 60  # models that a page has room for
 MOST_TASKS = 60  # tasks

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import DataError, DuplicateError
-from deadheat.io.objects import read_text
+from deadheat.core.errors import DataError, DuplicateError
+from deadheat.core.io.objects import read_text
+from deadheat.core.wording import format_list
 from deadheat.plugins.leaderboard.results import TaskResults
 from deadheat.plugins.leaderboard.tables import NEEDED, read_table
-from deadheat.wording import format_list
 
 
 def _read_json(path: Path) -> Any:  # noqa: ANN401 - what JSON holds

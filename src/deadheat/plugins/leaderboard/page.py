@@ -1,9 +1,9 @@
 """The page of a leaderboard."""
 
-from deadheat import hooks
+from deadheat.core import hooks
+from deadheat.core.report.model import PAGES, Report, registers_report
 from deadheat.plugins.leaderboard.board import Leaderboard
 from deadheat.plugins.leaderboard.report import report_leaderboard
-from deadheat.report.model import PAGES, Report, registers_report
 
 
 @registers_report(Leaderboard, among=PAGES)

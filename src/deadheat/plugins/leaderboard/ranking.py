@@ -6,13 +6,18 @@ from pathlib import Path
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, special
-from deadheat.checks import array_of, as_level, as_positive, as_resamples, check_choice
-from deadheat.data.tables import Source
-from deadheat.errors import DataError
-from deadheat.evaluation.intervals import FEWEST
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.arrays import FloatArray, IntArray, special
+from deadheat.core.checks import array_of, as_level, as_positive, as_resamples, check_choice
+from deadheat.core.data.tables import Source
+from deadheat.core.errors import DataError
+from deadheat.core.evaluation.intervals import FEWEST
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.random_generators import Rng, random_generator
+from deadheat.core.stats.ranks import bounds_of_ranks, ranks
+from deadheat.core.stats.units import Units
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.leaderboard.board import Leaderboard, Uncertainty, task_shares
 from deadheat.plugins.leaderboard.resampling import resampled_totals
 from deadheat.plugins.leaderboard.results import Task, TaskResults
@@ -25,11 +30,6 @@ from deadheat.plugins.leaderboard.separation import (
     separated,
 )
 from deadheat.plugins.leaderboard.sources import labels_of_tasks, read_results
-from deadheat.random_generators import Rng, random_generator
-from deadheat.stats.ranks import bounds_of_ranks, ranks
-from deadheat.stats.units import Units
-from deadheat.structures import group_values
-from deadheat.wording import format_count, format_list
 
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.plugins.leaderboard.board import Leaderboard
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
@@ -22,8 +21,9 @@ from deadheat.report.model import (
     tabulate,
     warning_fact,
 )
-from deadheat.report.tiers import letter
-from deadheat.wording import format_count, format_level, format_list, format_names
+from deadheat.core.report.tiers import letter
+from deadheat.core.wording import format_count, format_level, format_list, format_names
+from deadheat.plugins.leaderboard.board import Leaderboard
 
 MODEL = Column("model", "model", is_name=True)
 MOST = 5  # tasks without which the order is shown

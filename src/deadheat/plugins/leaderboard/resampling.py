@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import segment_sums
-from deadheat.stats.units import (
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import segment_sums
+from deadheat.core.stats.units import (
     Units,
     bootstrap_means,
     drawn_counts,

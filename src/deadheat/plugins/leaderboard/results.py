@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray
-from deadheat.errors import DataError
-from deadheat.wording import format_count, format_list
+from deadheat.core.arrays import BoolArray, FloatArray
+from deadheat.core.errors import DataError
+from deadheat.core.wording import format_count, format_list
 
 ALLOWED = (
     "a folder with TASK/qrels and TASK/MODEL.run, saved evaluations, a benchmark, a table with the columns task, model"

@@ -4,12 +4,12 @@ from collections.abc import Sequence, Set as AbstractSet
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
-from deadheat.errors import DataError, ParameterError
-from deadheat.measures.notation import measure_named
+from deadheat.core.arrays import FloatArray
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.measures.notation import measure_named
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.wording import format_list
 from deadheat.plugins.leaderboard.results import Task, TaskResults
-from deadheat.scalars import ROUNDING
-from deadheat.wording import format_list
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
 LEAST_PERCENTAGE = 10.0  # values of a task up to it are no percentages

@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import TextArray, align_values
-from deadheat.data.tables import Qrels, Source, label_of
-from deadheat.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluate import by_own_name, evaluate, open_evaluation, shared_measures
-from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
-from deadheat.evaluation.reconciling import check_conventions, check_weights
-from deadheat.evaluation.save_folder import ONE_SAVE
-from deadheat.evaluation.saved import is_saved
-from deadheat.io.files import check_path
-from deadheat.io.formats import COMPRESSED, SUFFIXES
-from deadheat.io.guarding import noting_files
-from deadheat.io.kinds import check_column
-from deadheat.io.records import read_records
-from deadheat.kernels.weighting import are_equal, effective_number
-from deadheat.measures.notation import MeasureLike, parse_measure, parse_measures
+from deadheat.core.arrays import TextArray, align_values
+from deadheat.core.data.tables import Qrels, Source, label_of
+from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
+from deadheat.core.evaluation.evaluate import by_own_name, evaluate, open_evaluation, shared_measures
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
+from deadheat.core.evaluation.reconciling import check_conventions, check_weights
+from deadheat.core.evaluation.save_folder import ONE_SAVE
+from deadheat.core.evaluation.saved import is_saved
+from deadheat.core.io.files import check_path
+from deadheat.core.io.formats import COMPRESSED, SUFFIXES
+from deadheat.core.io.guarding import noting_files
+from deadheat.core.io.kinds import check_column
+from deadheat.core.io.records import read_records
+from deadheat.core.kernels.weighting import are_equal, effective_number
+from deadheat.core.measures.notation import MeasureLike, parse_measure, parse_measures
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.leaderboard.mteb import find_mteb_results, read_mteb
 from deadheat.plugins.leaderboard.results import ALLOWED, Task, TaskResults, find_complete_queries
 from deadheat.plugins.leaderboard.tables import NAMES, NEEDED, WANTED, as_table, read_table
-from deadheat.structures import group_values
-from deadheat.wording import format_count, format_list
 
 QRELS = "qrels"
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import (
+from deadheat.core.errors import (
     ColumnError,
     DataError,
     DuplicateError,
     SourceTypeError,
 )
-from deadheat.io.records import Wanted, as_written
-from deadheat.measures.notation import MeasureLike, measure_named
+from deadheat.core.io.records import Wanted, as_written
+from deadheat.core.measures.notation import MeasureLike, measure_named
 from deadheat.plugins.leaderboard.results import ALLOWED, Task, TaskResults, find_complete_queries
 
 NAMES = {
@@ -30,7 +30,10 @@ WANTED = Wanted(what="results", expected="task, model and value in each row", nu
 
 def as_table(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Return a table in memory of any library, or records, as a frame."""
-    from deadheat.io.frames import frame_of, to_polars  # they need Narwhals: comparisons of runs do not wait for it
+    from deadheat.core.io.frames import (  # they need Narwhals: comparisons of runs do not wait for it
+        frame_of,
+        to_polars,
+    )
 
     found = frame_of(source, "the table")
     if found is None:

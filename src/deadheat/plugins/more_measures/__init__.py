@@ -12,4 +12,4 @@ returns.
 A new measure is a class in the file of its kind, and its name in registry.py.
 """
 
-import deadheat.measures  # noqa: F401 - it imports the files with measures: none of them may come before it
+import deadheat.core.measures  # noqa: F401 - it imports the files with measures: none of them may come before it

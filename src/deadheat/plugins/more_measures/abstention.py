@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
-from deadheat.errors import MeasureError
-from deadheat.measures.base import Choice, Number, parameter, register
-from deadheat.measures.top import REL, Count
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray
+from deadheat.core.errors import MeasureError
+from deadheat.core.measures.base import Choice, Number, parameter, register
+from deadheat.core.measures.top import REL, Count
+from deadheat.core.placements.placements import Placements
 
 
 @register(

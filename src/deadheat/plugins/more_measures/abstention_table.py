@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, IntArray
-from deadheat.data.renderable import frame_of
-from deadheat.evaluation.evaluation import Evaluation, refuse_systems
+from deadheat.core.arrays import BoolArray, IntArray
+from deadheat.core.data.renderable import frame_of
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_systems
 
 
 def tabulate_abstention(evaluation: Evaluation, rel: float) -> pl.DataFrame:

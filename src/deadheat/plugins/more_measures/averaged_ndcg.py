@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import linear
-from deadheat.kernels.segments import scan_before
-from deadheat.measures.base import (
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels import linear
+from deadheat.core.kernels.segments import scan_before
+from deadheat.core.measures.base import (
     JointMeasure,
     Number,
     computed_once,
@@ -14,7 +14,7 @@ from deadheat.measures.base import (
     parameters,
     register,
 )
-from deadheat.measures.discounted import (
+from deadheat.core.measures.discounted import (
     GainMeasure,
     exponents_of_small,
     gain_moments,
@@ -22,7 +22,7 @@ from deadheat.measures.discounted import (
     ideal_gains,
     ideal_rank,
 )
-from deadheat.placements.placements import Placements
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums
 from deadheat.plugins.more_measures.kernels import discounted_pairs
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import divide_or_zero, scan_before
-from deadheat.measures.base import CUTOFF, FLAG, Number, computed_once, parameter, ranks_to, register
-from deadheat.measures.discounted import LOWEST_POSITIVE, PositiveMeasure
-from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels import prefix_counts
+from deadheat.core.kernels.segments import divide_or_zero, scan_before
+from deadheat.core.measures.base import CUTOFF, FLAG, Number, computed_once, parameter, ranks_to, register
+from deadheat.core.measures.discounted import LOWEST_POSITIVE, PositiveMeasure
+from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, along
+from deadheat.core.placements.placements import Placements
 
 
 @register(

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, special
-from deadheat.errors import MeasureError
-from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import divide_or_zero
-from deadheat.measures.base import CUTOFF, CutMeasure, Measure, Number, parameter, parameters, ranks_to, register
-from deadheat.measures.discounted import WeightedMeasure, scale_top
-from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, special
+from deadheat.core.errors import MeasureError
+from deadheat.core.kernels import prefix_counts
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures.base import CUTOFF, CutMeasure, Measure, Number, parameter, parameters, ranks_to, register
+from deadheat.core.measures.discounted import WeightedMeasure, scale_top
+from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
+from deadheat.core.placements.placements import Placements
 
 NEARLY = 1e-9  # gains that add up to what is wanted, but for rounding
 MOST_WANTED = 1e100  # its square and the inverse of that are far from the ends of float64

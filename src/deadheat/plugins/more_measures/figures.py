@@ -5,8 +5,8 @@ from typing import Any
 
 import altair as alt
 
-from deadheat.errors import FigureError
-from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.core.errors import FigureError
+from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.plugins.figures.base import (
     Systems,
     figure,

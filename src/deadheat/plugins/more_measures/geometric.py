@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import batches
-from deadheat.measures.average import AP
-from deadheat.measures.base import Measure, parameters, register
-from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.preference import bpref
-from deadheat.measures.top import RelevanceMeasure
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import batches
+from deadheat.core.measures.average import AP
+from deadheat.core.measures.base import Measure, parameters, register
+from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.measures.preference import bpref
+from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.kernels import logarithms
 
 FLOOR = 1e-5  # the least average that a geometric mean counts, as in trec_eval

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import scan_before
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import scan_before
 
 
 @dataclass(frozen=True, eq=False)

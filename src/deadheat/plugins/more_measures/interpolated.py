@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.counts import Relevant
-from deadheat.measures.base import (
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.counts import Relevant
+from deadheat.core.measures.base import (
     Choice,
     Measure,
     Number,
@@ -16,9 +16,9 @@ from deadheat.measures.base import (
     parameters,
     register,
 )
-from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.top import RelevanceMeasure
-from deadheat.placements.placements import Placements
+from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.kernels import interpolated
 
 ROUNDED: dict[str, Callable[[FloatArray], FloatArray]] = {  # numbers of documents

@@ -4,15 +4,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
-from deadheat.kernels.segments import scan_before
-from deadheat.measures.base import (
+from deadheat.core.arrays import FloatArray
+from deadheat.core.kernels.segments import scan_before
+from deadheat.core.measures.base import (
     CutMeasure,
     JointMeasure,
     register,
 )
-from deadheat.measures.discounted import PositiveMeasure, gains_of
-from deadheat.placements.placements import Placements
+from deadheat.core.measures.discounted import PositiveMeasure, gains_of
+from deadheat.core.placements.placements import Placements
 
 
 @register(

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import preference
-from deadheat.measures.base import Choice, JointMeasure, divided, parameter, register
-from deadheat.measures.first import RankSum
-from deadheat.measures.preference import bpref
-from deadheat.measures.top import RelevanceMeasure
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels import preference
+from deadheat.core.measures.base import Choice, JointMeasure, divided, parameter, register
+from deadheat.core.measures.first import RankSum
+from deadheat.core.measures.preference import bpref
+from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.placements.placements import Placements
 
 
 @register("binary gain", "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d", trec_eval=("binG",))

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import scan_before, segment_sums
-from deadheat.measures.base import register
-from deadheat.measures.discounted import GainMeasure, gains_of, ideal_gains
-from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
-from deadheat.measures.top import RelevanceMeasure
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels import prefix_counts
+from deadheat.core.kernels.segments import scan_before, segment_sums
+from deadheat.core.measures.base import register
+from deadheat.core.measures.discounted import GainMeasure, gains_of, ideal_gains
+from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
+from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums
 
 EPSILON = 1e-5  # of infAP

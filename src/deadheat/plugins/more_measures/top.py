@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import divide_or_zero
-from deadheat.measures.base import Number, parameter, register
-from deadheat.measures.top import CutShare, RelevanceMeasure, Rprec
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures.base import Number, parameter, register
+from deadheat.core.measures.top import CutShare, RelevanceMeasure, Rprec
+from deadheat.core.placements.placements import Placements
 
 
 @register(

@@ -13,22 +13,16 @@ from typing import Any
 import numpy as np
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
-from deadheat import hooks
-from deadheat.data.renderable import Plottable
-from deadheat.evaluation.evaluation import Evaluation, refuse_features
-from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
-from deadheat.measures import Measure, unit_of
-from deadheat.placements.policies import POLICIES
-from deadheat.plugins.compare.companions import Companion
-from deadheat.plugins.compare.comparison import Comparison
-from deadheat.plugins.compare.report import list_systems, report_comparison
-from deadheat.plugins.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
-from deadheat.plugins.page.pictures import Picture, are_missing, draw, pictures_of
-from deadheat.plugins.page.subject import Input, Subject, about, glance, headline_of
-from deadheat.report.as_html import harmless, parts, templates
-from deadheat.report.as_markdown import as_markdown
-from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
-from deadheat.report.model import (
+from deadheat.core import hooks
+from deadheat.core.data.renderable import Plottable
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
+from deadheat.core.measures import Measure, unit_of
+from deadheat.core.placements.policies import POLICIES
+from deadheat.core.report.as_html import harmless, parts, templates
+from deadheat.core.report.as_markdown import as_markdown
+from deadheat.core.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
+from deadheat.core.report.model import (
     PAGES,
     QUERY,
     Column,
@@ -44,11 +38,17 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.report.of_evaluation import report_evaluations
-from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
-from deadheat.scalars import NOISE
+from deadheat.core.report.of_evaluation import report_evaluations
+from deadheat.core.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
+from deadheat.core.scalars import NOISE
+from deadheat.core.wording import BY_DOC_ID, format_count, format_names, format_path, join_sentences
+from deadheat.plugins.compare.companions import Companion
+from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.report import list_systems, report_comparison
+from deadheat.plugins.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
+from deadheat.plugins.page.pictures import Picture, are_missing, draw, pictures_of
+from deadheat.plugins.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, format_count, format_names, format_path, join_sentences
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"
@@ -213,7 +213,7 @@ def _section(
 @cache
 def _templates() -> Environment:
     """Return the templates of reports, and those of pages, which import them."""
-    own, of_reports = PackageLoader("deadheat.plugins.page"), PackageLoader("deadheat.report")
+    own, of_reports = PackageLoader("deadheat.plugins.page"), PackageLoader("deadheat.core.report")
     return templates().overlay(loader=ChoiceLoader([own, of_reports]))
 
 

@@ -12,26 +12,33 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat import hooks
-from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
-from deadheat.cli.evaluating import evaluate_each
-from deadheat.cli.help import option
-from deadheat.cli.inputs import check_inputs, split_judgments
-from deadheat.cli.judged import judgments_asked
-from deadheat.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, with_options
-from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
-from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
-from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
-from deadheat.cli.streams import write_note
-from deadheat.errors import DataError
-from deadheat.evaluation.evaluation import kind_of_runs
+from deadheat.core import hooks
+from deadheat.core.cli.errors import missing, refuse, refuse_if, refuse_others
+from deadheat.core.cli.evaluating import evaluate_each
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import check_inputs, split_judgments
+from deadheat.core.cli.judged import judgments_asked
+from deadheat.core.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, with_options
+from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
+from deadheat.core.cli.printing import check_output, emit, warn_of_nothing_judged
+from deadheat.core.cli.read_options import (
+    check_strata,
+    conventions_of,
+    measures_of,
+    read_queries,
+    sets_of_strata,
+    weighed,
+)
+from deadheat.core.cli.streams import write_note
+from deadheat.core.errors import DataError
+from deadheat.core.evaluation.evaluation import kind_of_runs
+from deadheat.core.wording import format_path
 from deadheat.plugins.compare.command import compare_files, saved_evaluations
-from deadheat.wording import format_path
 
 if TYPE_CHECKING:
+    from deadheat.core.report.model import Fact
     from deadheat.plugins.compare.companions import Companion
     from deadheat.plugins.page import Subject
-    from deadheat.report.model import Fact
 
     Gathered = tuple[list[Subject], dict[str, str], list[Companion], float | None, list[Fact]]
 

@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat import hooks
-from deadheat.arrays import FloatArray, is_member
-from deadheat.data.rows import round_scores
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import IntervalOptions, label
-from deadheat.measures import Measure, unit_of
-from deadheat.placements.policies import POLICIES
+from deadheat.core import hooks
+from deadheat.core.arrays import FloatArray, is_member
+from deadheat.core.data.rows import round_scores
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import IntervalOptions, label
+from deadheat.core.measures import Measure, unit_of
+from deadheat.core.placements.policies import POLICIES
+from deadheat.core.report.score_tables import level_heading
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import Conventions
+from deadheat.core.wording import format_for_people
 from deadheat.plugins.compare.deciding import doubt, favoured
 from deadheat.plugins.compare.orders import MAX_ORDERS, listed_values
 from deadheat.plugins.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
-from deadheat.report.score_tables import level_heading
-from deadheat.scalars import NOISE
-from deadheat.settings import Conventions
-from deadheat.wording import format_for_people
 
 LONGEST_TEXT = 200  # characters of a document, below its id
 N_RANKS = 100  # of each ranking

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from deadheat import hooks
-from deadheat.errors import FigureError, MissingDependencyError, MissingPluginError
+from deadheat.core import hooks
+from deadheat.core.errors import FigureError, MissingDependencyError, MissingPluginError
 from deadheat.plugins.page.subject import Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')

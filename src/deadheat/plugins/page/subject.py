@@ -10,24 +10,24 @@ from typing import NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, align_values
-from deadheat.data.queries import Queries
-from deadheat.data.tables import Run
-from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import Interval, strata_of
-from deadheat.evaluation.scores import Scores
-from deadheat.measures import Measure, unit_of
-from deadheat.placements.grouping import grouped, ties_of
+from deadheat.core.arrays import FloatArray, align_values
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.tables import Run
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.intervals import Interval, strata_of
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures import Measure, unit_of
+from deadheat.core.placements.grouping import grouped, ties_of
+from deadheat.core.report.conventions import span_of, span_of_ties
+from deadheat.core.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import OF_MAXIMA, Design
+from deadheat.core.wording import format_count, format_level, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.report import best_first
 from deadheat.plugins.compare.verdict import Verdict
 from deadheat.plugins.compare.verdict_facts import CORRECTION_NAMES, format_number, format_signed
-from deadheat.report.conventions import span_of, span_of_ties
-from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
-from deadheat.scalars import NOISE
-from deadheat.settings import OF_MAXIMA, Design
-from deadheat.wording import format_count, format_level, format_percentage, is_share_known
 
 N_DECIDING = 20  # queries whose rankings a page holds
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from deadheat.cli.errors import refuse
-from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import FILE, LIMITS, command, with_options
-from deadheat.cli.paths import INPUT
-from deadheat.cli.printing import Output, output_options
+from deadheat.core.cli.errors import refuse
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels, open_run
+from deadheat.core.cli.options import FILE, LIMITS, command, with_options
+from deadheat.core.cli.paths import INPUT
+from deadheat.core.cli.printing import Output, output_options
 
 
 @command(

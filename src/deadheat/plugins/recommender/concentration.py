@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
+from deadheat.core.arrays import FloatArray
 
 
 def gini(exposure: FloatArray, size: int) -> float:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import (
+from deadheat.core.arrays import (
     ArrayLike,
     BoolArray,
     FloatArray,
@@ -19,24 +19,24 @@ from deadheat.arrays import (
     run_starts,
     sums_of,
 )
-from deadheat.checks import as_count, as_level, check_choice
-from deadheat.data.renderable import Numbers, Renderable
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.intervals import why_unknown
-from deadheat.evaluation.systems import is_system
-from deadheat.io.guarding import check_threads
-from deadheat.kernels import linear
-from deadheat.measures import DCG
+from deadheat.core.checks import as_count, as_level, check_choice
+from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.intervals import why_unknown
+from deadheat.core.evaluation.systems import is_system
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.kernels import linear
+from deadheat.core.measures import DCG
+from deadheat.core.structures import group_values
+from deadheat.core.wording import escape_invisible, format_count, format_list
 from deadheat.plugins.dense.comparing import is_array
 from deadheat.plugins.dense.counting import NOTHING, count_dense
 from deadheat.plugins.dense.lists import Lists
 from deadheat.plugins.recommender.concentration import gini
 from deadheat.plugins.recommender.groups import BETWEEN, read_groups
 from deadheat.plugins.recommender.item_profile import check_form
-from deadheat.structures import group_values
-from deadheat.wording import escape_invisible, format_count, format_list
 
 MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about a second
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
@@ -485,7 +485,7 @@ def _pairs(
     confidence_level: float,
 ) -> pl.DataFrame | None:
     """Return a row for each two groups: how far their exposure differs, with intervals over queries."""
-    from deadheat.stats.intervals import interval_bounds  # NumPy's generators; only groups need them
+    from deadheat.core.stats.intervals import interval_bounds  # NumPy's generators; only groups need them
 
     places = list(combinations(range(len(groups)), 2))
     if not places:
@@ -514,7 +514,7 @@ def _ratios(
     name: str, logarithms: FloatArray, places: Sequence[tuple[int, int]], confidence_level: float
 ) -> dict[str, FloatArray]:
     """Return the ratio of each two columns with an interval over the rows, by name."""
-    from deadheat.stats.intervals import jackknife_bounds
+    from deadheat.core.stats.intervals import jackknife_bounds
 
     found = []
     for one, other in places:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from deadheat.data.known_ids import NAMES
-from deadheat.data.tables import Source, path_of
-from deadheat.errors import DataError, ParameterError
-from deadheat.io.kinds import find_column
-from deadheat.io.records import as_text, records_in
-from deadheat.structures import group_values
+from deadheat.core.data.known_ids import NAMES
+from deadheat.core.data.tables import Source, path_of
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.kinds import find_column
+from deadheat.core.io.records import as_text, records_in
+from deadheat.core.structures import group_values
 
 BETWEEN = "|"  # several groups of an item in one field
 

@@ -8,20 +8,20 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
-from deadheat.checks import as_count, as_number, as_positive
-from deadheat.data.renderable import Numbers, Renderable
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.io.guarding import check_threads
+from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
+from deadheat.core.checks import as_count, as_number, as_positive
+from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Run, Source, check_each
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.dense.comparing import is_array
 from deadheat.plugins.dense.counting import NOTHING, count_dense
 from deadheat.plugins.dense.lists import Lists
 from deadheat.plugins.recommender.concentration import entropy, gini
 from deadheat.plugins.recommender.popularity import popularity_of
-from deadheat.wording import escape_invisible, format_count
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")

@@ -8,14 +8,14 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, TextArray
-from deadheat.checks import as_count
-from deadheat.data.tables import Qrels
-from deadheat.errors import ParameterError
+from deadheat.core.arrays import FloatArray, TextArray
+from deadheat.core.checks import as_count
+from deadheat.core.data.tables import Qrels
+from deadheat.core.errors import ParameterError
+from deadheat.core.wording import format_count
 from deadheat.plugins.dense.comparing import is_array, to_memory
 from deadheat.plugins.dense.counting import entries_of
 from deadheat.plugins.dense.lists import Lists
-from deadheat.wording import format_count
 
 
 def popularity(train: object, n_items: int | None = None) -> FloatArray:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-from deadheat.plugins.recommender.exposure import Exposure
-from deadheat.plugins.recommender.item_profile import OF_RUN, ItemProfile, mean_of_queries
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
@@ -16,7 +14,9 @@ from deadheat.report.model import (
     share_cell,
     tabulate,
 )
-from deadheat.wording import format_count, format_level
+from deadheat.core.wording import format_count, format_level
+from deadheat.plugins.recommender.exposure import Exposure
+from deadheat.plugins.recommender.item_profile import OF_RUN, ItemProfile, mean_of_queries
 
 MEANINGS = {
     "coverage": "share of the catalogue that is in some top k",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.help import option
-from deadheat.cli.paths import NAMED_FILES
-from deadheat.cli.systems import SystemsOption
+from deadheat.core.cli.help import option
+from deadheat.core.cli.paths import NAMED_FILES
+from deadheat.core.cli.systems import SystemsOption
 
 if TYPE_CHECKING:
     from deadheat.plugins.repeats.repeats import Repeats

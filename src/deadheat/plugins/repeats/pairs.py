@@ -5,17 +5,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray
-from deadheat.errors import ParameterError
-from deadheat.kernels import weighting
+from deadheat.core.arrays import BoolArray, FloatArray
+from deadheat.core.errors import ParameterError
+from deadheat.core.kernels import weighting
+from deadheat.core.settings import CLUSTERED, Design
+from deadheat.core.stats import standard_errors
+from deadheat.core.stats.units import as_alternative
 from deadheat.plugins.compare.flips import Side, over_all
 from deadheat.plugins.compare.pair_parts import ComparedPairs
 from deadheat.plugins.compare.stack import Stack
 from deadheat.plugins.repeats.repeated import REPEATS, Repeated
 from deadheat.plugins.repeats.variances import rerun_probability, shared_of, shared_p_value, widened
-from deadheat.settings import CLUSTERED, Design
-from deadheat.stats import standard_errors
-from deadheat.stats.units import as_alternative
 
 
 class RepeatedPairs:

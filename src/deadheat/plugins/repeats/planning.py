@@ -5,10 +5,10 @@ import math
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import special
-from deadheat.checks import as_level, as_positive
-from deadheat.errors import ParameterError
-from deadheat.evaluation.scores import Scores
+from deadheat.core.arrays import special
+from deadheat.core.checks import as_level, as_positive
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.scores import Scores
 from deadheat.plugins.repeats.repeated import Repeated
 from deadheat.plugins.repeats.variances import VarianceComponents, variance_components
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.parts import Scored
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.evaluation.intervals import Interval
+from deadheat.core.evaluation.parts import Scored
 from deadheat.plugins.repeats.variances import shared_of, widened
 
 REPEATS = "repeats"

@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, is_member
-from deadheat.data.tables import Run, Source, column_of_runs, label_of, path_of
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.evaluation.systems import runs_by
+from deadheat.core.arrays import BoolArray, FloatArray, is_member
+from deadheat.core.data.tables import Run, Source, column_of_runs, label_of, path_of
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.systems import runs_by
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.repeats.repeated import REPEATS, Repeated
-from deadheat.structures import copy_with
-from deadheat.wording import escape_invisible, format_count
 
 REPEAT = "repeat"  # the column that tells several runs of one system apart
 

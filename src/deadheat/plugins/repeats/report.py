@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from deadheat.measures.notation import unit_of
-from deadheat.report.conventions import finite
-from deadheat.report.model import Fact, format_cell, note_fact
+from deadheat.core.measures.notation import unit_of
+from deadheat.core.report.conventions import finite
+from deadheat.core.report.model import Fact, format_cell, note_fact
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.plugins.repeats.variances import VarianceComponents
 
 WIDENED = (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from deadheat.evaluation.kept import Kept, KeptTable
-from deadheat.evaluation.saved import packed, unpacked
-from deadheat.placements.beside import TableForm
+from deadheat.core.evaluation.kept import Kept, KeptTable
+from deadheat.core.evaluation.saved import packed, unpacked
+from deadheat.core.placements.beside import TableForm
 from deadheat.plugins.repeats.repeated import REPEATS, Repeated
 
 COLUMNS = ("values", "tie_variances")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, special
-from deadheat.scalars import ROUNDING
-from deadheat.stats.units import Alternative
+from deadheat.core.arrays import FloatArray, special
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.stats.units import Alternative
 
 HALVINGS = 60  # of the range in which a p value lies: more than a float has digits
 

@@ -17,14 +17,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import DataError, MissingDependencyError, ParameterError
-from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
-from deadheat.placements import policies
-from deadheat.placements.placements import Placements, sort_rows
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.errors import DataError, MissingDependencyError, ParameterError
+from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
+from deadheat.core.placements import policies
+from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.settings import TIES
 from deadheat.plugins.compat.evaluating import Evaluator, tie_policy
 from deadheat.plugins.dense.counting import count_dense
-from deadheat.settings import TIES
 
 try:
     import torch

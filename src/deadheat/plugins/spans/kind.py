@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from deadheat.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.plugins.spans.of_spans import SPAN_MEASURES, measures_of_spans
 from deadheat.plugins.spans.reading import NAMES, ROW
 

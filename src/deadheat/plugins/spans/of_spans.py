@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from deadheat.errors import MeasureError
-from deadheat.measures import (
+from deadheat.core.errors import MeasureError
+from deadheat.core.measures import (
     AP,
     AP_IA,
     AR,
@@ -52,7 +52,7 @@ def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 
     Examples
     --------
-    >>> from deadheat.measures import R
+    >>> from deadheat.core.measures import R
     >>> measures_of_spans([R @ 5])[0], measures_of_spans([R @ 5])[0].label
     (StRecall@5, 'R@5')
     """

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.help import option
-from deadheat.cli.judged import JudgmentsOption
-from deadheat.cli.options import COLLECTION, FILE
-from deadheat.cli.paths import asked
-from deadheat.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.cli.help import option
+from deadheat.core.cli.judged import JudgmentsOption
+from deadheat.core.cli.options import COLLECTION, FILE
+from deadheat.core.cli.paths import asked
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "spans": option(

@@ -6,9 +6,9 @@ from typing import cast
 
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
+from deadheat.core.placements.placements import Placements
 
 
 @dataclass(frozen=True, eq=False)

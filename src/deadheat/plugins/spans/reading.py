@@ -11,17 +11,17 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, ParameterError, SourceTypeError
-from deadheat.io.formats import ending
-from deadheat.io.forms import known_forms
-from deadheat.io.guarding import guard_polars
-from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
-from deadheat.io.objects import parse_json, read_text
-from deadheat.io.records import Records, Wanted, read_records
-from deadheat.io.results import described, names_in, results_in, value_at
-from deadheat.io.values import as_python, is_id, read_value, text_of_ids
-from deadheat.scalars import LARGEST_INTEGER
-from deadheat.wording import did_you_mean
+from deadheat.core.errors import ABSENT, ColumnError, DataError, MalformedRowError, ParameterError, SourceTypeError
+from deadheat.core.io.formats import ending
+from deadheat.core.io.forms import known_forms
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
+from deadheat.core.io.objects import parse_json, read_text
+from deadheat.core.io.records import Records, Wanted, read_records
+from deadheat.core.io.results import described, names_in, results_in, value_at
+from deadheat.core.io.values import as_python, is_id, read_value, text_of_ids
+from deadheat.core.scalars import LARGEST_INTEGER
+from deadheat.core.wording import did_you_mean
 
 OFFSETS = ("start", "end")
 TEXT = "text"
@@ -297,8 +297,8 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
         return found
     import narwhals as nw  # dicts do not need it
 
-    from deadheat.io.frames import to_polars
-    from deadheat.io.lazy import as_narwhals, collect
+    from deadheat.core.io.frames import to_polars
+    from deadheat.core.io.lazy import as_narwhals, collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame | nw.DataFrame):

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from deadheat.data.tables import Qrels
-from deadheat.evaluation.kept import Kept, KeptKeys
-from deadheat.evaluation.shapes import NUMBER, TEXT, Fields
+from deadheat.core.data.tables import Qrels
+from deadheat.core.evaluation.kept import Kept, KeptKeys
+from deadheat.core.evaluation.shapes import NUMBER, TEXT, Fields
+from deadheat.core.structures import copy_with
 from deadheat.plugins.spans.spans import LostRule, SpanRule
-from deadheat.structures import copy_with
 
 
 def _write(qrels: Qrels) -> Mapping[str, object]:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from deadheat.checks import as_positive, check_choice
-from deadheat.data.kind_of_judgments import KindOfJudgments
-from deadheat.data.rows import first_row_where
-from deadheat.data.tables import (
+from deadheat.core.checks import as_positive, check_choice
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.rows import first_row_where
+from deadheat.core.data.tables import (
     LOWER_FIRST,
     JudgingRule,
     Qrels,
@@ -22,14 +22,14 @@ from deadheat.data.tables import (
     label_of,
     path_of,
 )
-from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
-from deadheat.io.kinds import ANSWERABLE, KEYS, find_column
-from deadheat.io.records import Wanted, as_text, as_written, read_records
+from deadheat.core.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
+from deadheat.core.io.kinds import ANSWERABLE, KEYS, find_column
+from deadheat.core.io.records import Wanted, as_text, as_written, read_records
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import escape_invisible, format_count, format_list, quote_text
 from deadheat.plugins.spans.kind import OLD_SPANS, SPANS
 from deadheat.plugins.spans.reading import OFFSETS, TEXT, read_passages
 from deadheat.plugins.spans.rows import PLACE, chunks_of, hash_of_spans, spans_of
-from deadheat.structures import copy_with
-from deadheat.wording import escape_invisible, format_count, format_list, quote_text
 
 OVERLAP_OF = ("span", "chunk", "any")
 UNITS = "count code points, as Python does, not bytes or UTF-16"

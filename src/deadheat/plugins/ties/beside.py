@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from deadheat.data.tables import Qrels, Run
-from deadheat.evaluation.evaluate import evaluate_many, traditional
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.measures import Measure
-from deadheat.settings import Conventions
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.evaluation.evaluate import evaluate_many, traditional
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.measures import Measure
+from deadheat.core.settings import Conventions
 
 
 def evaluate_beside(

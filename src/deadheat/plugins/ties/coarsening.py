@@ -5,13 +5,13 @@ from collections.abc import Collection
 import numpy as np
 import polars as pl
 
-from deadheat.checks import FLOATS, MAX_DECIMALS, as_count, check_choice
-from deadheat.data.rows import MemoryRows, round_and_warn
-from deadheat.data.tables import Run, Source
-from deadheat.errors import ParameterError
-from deadheat.scalars import as_integer
-from deadheat.structures import copy_with
-from deadheat.wording import format_count
+from deadheat.core.checks import FLOATS, MAX_DECIMALS, as_count, check_choice
+from deadheat.core.data.rows import MemoryRows, round_and_warn
+from deadheat.core.data.tables import Run, Source
+from deadheat.core.errors import ParameterError
+from deadheat.core.scalars import as_integer
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import format_count
 
 MOST_LEVELS = 2**31
 LARGE = 2.0**1022  # two such numbers may differ by more than the largest one

@@ -9,26 +9,26 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import is_member
-from deadheat.data.renderable import Plottable, frame_of
-from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.systems import are_runs
-from deadheat.evaluation.warned import warn
-from deadheat.io.guarding import check_threads
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.core.arrays import is_member
+from deadheat.core.data.renderable import Plottable, frame_of
+from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.errors import ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.systems import are_runs
+from deadheat.core.evaluation.warned import warn
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.random_generators import Rng, check_rng
+from deadheat.core.scalars import ROUNDING
+from deadheat.core.settings import Conventions
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.compare import named_runs
 from deadheat.plugins.compare.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
 from deadheat.plugins.compare.pairs import pairs_of
 from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.plugins.ties.coarsening import check_coarse, check_one_way, coarse_name, coarsen
-from deadheat.random_generators import Rng, check_rng
-from deadheat.scalars import ROUNDING
-from deadheat.settings import Conventions
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import escape_invisible, format_count
 
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"

@@ -5,15 +5,15 @@ from typing import Any
 
 import click
 
-from deadheat.cli.errors import refuse, refuse_if
-from deadheat.cli.figures import with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import LAST, LISTS, READING, command, with_options
-from deadheat.cli.parsing import parsed_numbers
-from deadheat.cli.paths import INPUT, asked, label
-from deadheat.cli.printing import Output, full_option, output_options
-from deadheat.cli.read_options import conventions_of, measures_of
+from deadheat.core.cli.errors import refuse, refuse_if
+from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels, open_run
+from deadheat.core.cli.options import LAST, LISTS, READING, command, with_options
+from deadheat.core.cli.parsing import parsed_numbers
+from deadheat.core.cli.paths import INPUT, asked, label
+from deadheat.core.cli.printing import Output, full_option, output_options
+from deadheat.core.cli.read_options import conventions_of, measures_of
 
 
 @command(
@@ -103,7 +103,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     the probability to stop of ERR), what it adds, and the sum so far. Documents of a tie have what they add in the mean
     over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
     """
-    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.core.evaluation.evaluate import evaluate_under
     from deadheat.plugins.ties.report_of_steps import of_steps
 
     conventions = conventions_of(options)

@@ -8,22 +8,22 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
-from deadheat.checks import as_count
-from deadheat.data.renderable import frame_of
-from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, UnknownMeasureError
-from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import TieSpread
-from deadheat.measures import Measure
-from deadheat.measures.notation import ByMeasure, MeasureLike, parse_measures
-from deadheat.measures.orders import RULE_OF_THREE
-from deadheat.placements.placements import Placements
-from deadheat.random_generators import Rng, check_rng, random_generator
-from deadheat.scalars import is_number
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import did_you_mean, escape_invisible, format_count
+from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.core.checks import as_count
+from deadheat.core.data.renderable import frame_of
+from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.errors import ParameterError, UnknownMeasureError
+from deadheat.core.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.scores import TieSpread
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import ByMeasure, MeasureLike, parse_measures
+from deadheat.core.measures.orders import RULE_OF_THREE
+from deadheat.core.placements.placements import Placements
+from deadheat.core.random_generators import Rng, check_rng, random_generator
+from deadheat.core.scalars import is_number
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.core.wording import did_you_mean, escape_invisible, format_count
 
 CELLS = 1 << 19  # documents that are ordered together, in all drawn orders: some tens of MB
 FEWEST_DRAWS = 2  # of which there is a standard error

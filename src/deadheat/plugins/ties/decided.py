@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from deadheat.evaluation.scores import Scores
-from deadheat.measures import Measure
-from deadheat.scalars import NOISE
-from deadheat.wording import short_repr
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures import Measure
+from deadheat.core.scalars import NOISE
+from deadheat.core.wording import short_repr
 
 N_WORST = 5
 BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")

@@ -2,8 +2,9 @@
 
 import altair as alt
 
-from deadheat.errors import FigureError
-from deadheat.measures.notation import MeasureLike
+from deadheat.core.errors import FigureError
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.wording import BY_DOC_ID
 from deadheat.plugins.figures.base import (
     BAND,
     BLACK,
@@ -19,7 +20,6 @@ from deadheat.plugins.figures.base import (
 )
 from deadheat.plugins.figures.draw_lines import lines
 from deadheat.plugins.ties.coarsening_profile import AS_GIVEN, CoarseningProfile
-from deadheat.wording import BY_DOC_ID
 
 MOST_RUNS = 6
 COLUMNS = ("scores", "value", "tie_min", "tie_max", "doc_id", "share_tied", "n_queries")

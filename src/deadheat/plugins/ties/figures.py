@@ -7,9 +7,11 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.errors import FigureError
-from deadheat.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.core.arrays import FloatArray
+from deadheat.core.errors import FigureError
+from deadheat.core.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.core.scalars import NOISE
+from deadheat.core.wording import BROKEN_BY, format_count, format_percentage
 from deadheat.plugins.figures.base import (
     BLUE,
     CONFIG,
@@ -38,8 +40,6 @@ from deadheat.plugins.figures.draw_rows import MOST, traditional
 from deadheat.plugins.ties.profile import TieProfile
 from deadheat.plugins.ties.rerankers import Simulation
 from deadheat.plugins.ties.stability import Correlation, correlate
-from deadheat.scalars import NOISE
-from deadheat.wording import BROKEN_BY, format_count, format_percentage
 
 Ties: TypeAlias = (
     TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]

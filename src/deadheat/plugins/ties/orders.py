@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.checks import as_count, as_list
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import evaluate
-from deadheat.io.values import check_number
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike, Measures, parse_measures
-from deadheat.structures import group_values
-from deadheat.wording import did_you_mean, escape_invisible, format_count
+from deadheat.core.arrays import FloatArray
+from deadheat.core.checks import as_count, as_list
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluate import evaluate
+from deadheat.core.io.values import check_number
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.notation import MeasureLike, Measures, parse_measures
+from deadheat.core.structures import group_values
+from deadheat.core.wording import did_you_mean, escape_invisible, format_count
 
 Ranking = Mapping[str, float] | Sequence[float]
 MAX_ORDERS = 10_000

@@ -9,26 +9,26 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import IntArray
-from deadheat.checks import MAX_DECIMALS, as_cutoffs, check_choice
-from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import differences, keys_of
-from deadheat.evaluation.warned import warn
-from deadheat.measures import Measure
-from deadheat.measures.discounted import LOWEST_POSITIVE
-from deadheat.measures.notation import MeasureLike, parse_measures
-from deadheat.placements.grouping import Grouped, grouped, ties_of
-from deadheat.placements.place import open_pair
-from deadheat.placements.placements import Placements
-from deadheat.placements.policies import LOOK_AT_RUN
+from deadheat.core.arrays import IntArray
+from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.tables import Run, Source, check_each
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluate import differences, keys_of
+from deadheat.core.evaluation.warned import warn
+from deadheat.core.measures import Measure
+from deadheat.core.measures.discounted import LOWEST_POSITIVE
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.placements.grouping import Grouped, grouped, ties_of
+from deadheat.core.placements.place import open_pair
+from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.policies import LOOK_AT_RUN
+from deadheat.core.settings import Conventions
+from deadheat.core.wording import escape_invisible, format_count, short_repr
 from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.plugins.ties.decided import BY_MEASURE, Decided, find_decided
 from deadheat.plugins.ties.levels import GRIDS, find_levels, is_kept, is_on_grid
 from deadheat.plugins.ties.stability import Recommendation, Stability, recommend, stability_of
-from deadheat.settings import Conventions
-from deadheat.wording import escape_invisible, format_count, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 

@@ -2,11 +2,7 @@
 
 from dataclasses import asdict, replace
 
-from deadheat.plugins.ties.decided import Decided
-from deadheat.plugins.ties.orders import TieOrders
-from deadheat.plugins.ties.profile import CountRange, TieProfile
-from deadheat.plugins.ties.stability import RULE_OF_THUMB, VISIBLE, Recommendation
-from deadheat.report.conventions import (
+from deadheat.core.report.conventions import (
     OF_TIES,
     RULES,
     as_cell,
@@ -18,7 +14,7 @@ from deadheat.report.conventions import (
     tell_counts,
     tell_unshared,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     MEASURE,
     QUERY,
     Cell,
@@ -34,8 +30,12 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.structures import group_values
-from deadheat.wording import BROKEN_BY, format_count
+from deadheat.core.structures import group_values
+from deadheat.core.wording import BROKEN_BY, format_count
+from deadheat.plugins.ties.decided import Decided
+from deadheat.plugins.ties.orders import TieOrders
+from deadheat.plugins.ties.profile import CountRange, TieProfile
+from deadheat.plugins.ties.stability import RULE_OF_THUMB, VISIBLE, Recommendation
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 COLUMNS = {

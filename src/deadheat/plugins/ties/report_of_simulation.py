@@ -4,12 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deadheat.measures.notation import unit_of
-from deadheat.plugins.ties.coarsening_profile import CoarseningProfile
-from deadheat.plugins.ties.report import report_profile
-from deadheat.plugins.ties.rerankers import Simulation
-from deadheat.report.conventions import nothing_judged, of_runs, tell_geometric
-from deadheat.report.model import (
+from deadheat.core.measures.notation import unit_of
+from deadheat.core.report.conventions import nothing_judged, of_runs, tell_geometric
+from deadheat.core.report.model import (
     MEASURE,
     SYSTEM,
     Column,
@@ -19,7 +16,10 @@ from deadheat.report.model import (
     share_cell,
     tabulate,
 )
-from deadheat.wording import BY_DOC_ID, format_count
+from deadheat.core.wording import BY_DOC_ID, format_count
+from deadheat.plugins.ties.coarsening_profile import CoarseningProfile
+from deadheat.plugins.ties.report import report_profile
+from deadheat.plugins.ties.rerankers import Simulation
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (

@@ -2,9 +2,8 @@
 
 import math
 
-from deadheat.measures.notation import unit_of
-from deadheat.plugins.ties.steps import HEADINGS, Steps
-from deadheat.report.model import (
+from deadheat.core.measures.notation import unit_of
+from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
@@ -15,7 +14,8 @@ from deadheat.report.model import (
     registers_report,
     tabulate,
 )
-from deadheat.wording import format_count
+from deadheat.core.wording import format_count
+from deadheat.plugins.ties.steps import HEADINGS, Steps
 
 MEANINGS = {
     "gain": "gain and weight: of the relevance, and of the rank; in a tie the mean weight of its ranks",

@@ -14,22 +14,22 @@ from typing import IO, Any, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.checks import as_count
-from deadheat.data.renderable import Plottable
-from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError
-from deadheat.io.files import LONGEST, check_path, file_name, write_files
-from deadheat.io.formats import write
-from deadheat.io.guarding import check_threads
-from deadheat.measures import RR, Hit, Measure
-from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.checks import as_count
+from deadheat.core.data.renderable import Plottable
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import ParameterError
+from deadheat.core.io.files import LONGEST, check_path, file_name, write_files
+from deadheat.core.io.formats import write
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.measures import RR, Hit, Measure
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.random_generators import Rng, check_rng, random_generator
+from deadheat.core.scalars import as_integer, is_number
+from deadheat.core.settings import Settings, setting
+from deadheat.core.wording import did_you_mean, escape_invisible, format_count
 from deadheat.plugins.ties.coarsening import check_coarse
 from deadheat.plugins.ties.profile import TieProfile, tie_profile
-from deadheat.random_generators import Rng, check_rng, random_generator
-from deadheat.scalars import as_integer, is_number
-from deadheat.settings import Settings, setting
-from deadheat.wording import did_you_mean, escape_invisible, format_count
 
 Named = TypeVar("Named", "Reranker", "QueryType")
 

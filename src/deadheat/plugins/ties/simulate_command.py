@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import refuse, refuse_if, refuse_others
-from deadheat.cli.figures import with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import FIGURES, LAST, READING, command, complete_from, with_options
-from deadheat.cli.parsing import parsed_numbers
-from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs
-from deadheat.cli.printing import Output, format_option, writing
-from deadheat.cli.read_options import measures_of, named_baselines
+from deadheat.core.cli.errors import refuse, refuse_if, refuse_others
+from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels, open_run
+from deadheat.core.cli.options import FIGURES, LAST, READING, command, complete_from, with_options
+from deadheat.core.cli.parsing import parsed_numbers
+from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs
+from deadheat.core.cli.printing import Output, format_option, writing
+from deadheat.core.cli.read_options import measures_of, named_baselines
 
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
@@ -65,7 +65,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     "--dtypes",
     metavar="bfloat16,...",
     callback=lambda _, __, text: None if text is None else tuple(dict.fromkeys(text.replace(",", " ").split())),
-    shell_complete=complete_from("deadheat.checks:FLOATS"),
+    shell_complete=complete_from("deadheat.core.checks:FLOATS"),
     help="Round to bfloat16, float16 or float32 instead.",
 )
 @option(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.evaluation.evaluate import RuleDifference, difference_of, differences
-from deadheat.evaluation.scores import Scores
-from deadheat.measures import Measure
+from deadheat.core.arrays import FloatArray
+from deadheat.core.evaluation.evaluate import RuleDifference, difference_of, differences
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures import Measure
+from deadheat.core.scalars import NOISE
 from deadheat.plugins.ties.decided import Decided
-from deadheat.scalars import NOISE
 
 FEWEST = 3  # queries of a correlation: a line goes through any two points
 VISIBLE = 0.0001  # a smaller change of a mean does not show in four decimals

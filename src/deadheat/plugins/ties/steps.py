@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
-from deadheat.checks import as_text
-from deadheat.data.renderable import Numbers, Renderable
-from deadheat.data.rows import round_scores
-from deadheat.data.tables import Run, Source
-from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores
-from deadheat.kernels.segments import divide_or_zero, segment_sums
-from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
-from deadheat.measures.base import SumMeasure
-from deadheat.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
-from deadheat.measures.notation import MeasureLike
-from deadheat.placements import policies
-from deadheat.placements.placements import Placements
-from deadheat.settings import Conventions
-from deadheat.wording import did_you_mean, escape_invisible
+from deadheat.core.arrays import FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.checks import as_text
+from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.rows import round_scores
+from deadheat.core.data.tables import Run, Source
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.kernels.segments import divide_or_zero, segment_sums
+from deadheat.core.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
+from deadheat.core.measures.base import SumMeasure
+from deadheat.core.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.placements import policies
+from deadheat.core.placements.placements import Placements
+from deadheat.core.settings import Conventions
+from deadheat.core.wording import did_you_mean, escape_invisible
 
 EQUAL = 1e-9
 HEADINGS = {

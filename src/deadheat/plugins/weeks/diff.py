@@ -9,21 +9,21 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import align_values
-from deadheat.checks import as_list
-from deadheat.data.changes import Changes, changes
-from deadheat.data.known_ids import ids_of
-from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.evaluation.evaluate import by_own_name, evaluate_under, open_evaluation
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.saved import is_saved
-from deadheat.evaluation.scores import Scores
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures.notation import Measures, parse_measures
-from deadheat.scalars import NOISE
-from deadheat.settings import ConventionArguments, Conventions
-from deadheat.wording import escape_invisible, format_path
+from deadheat.core.arrays import align_values
+from deadheat.core.checks import as_list
+from deadheat.core.data.changes import Changes, changes
+from deadheat.core.data.known_ids import ids_of
+from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.evaluation.evaluate import by_own_name, evaluate_under, open_evaluation
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.saved import is_saved
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures.notation import Measures, parse_measures
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import ConventionArguments, Conventions
+from deadheat.core.wording import escape_invisible, format_path
 
 
 @dataclass(frozen=True, eq=False)

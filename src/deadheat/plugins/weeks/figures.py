@@ -2,8 +2,9 @@
 
 import altair as alt
 
-from deadheat.errors import FigureError
-from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.core.errors import FigureError
+from deadheat.core.measures.notation import MeasureLike, unit_of
+from deadheat.core.wording import format_count
 from deadheat.plugins.figures.base import (
     GREY,
     figure,
@@ -16,7 +17,6 @@ from deadheat.plugins.figures.base import (
     unique_labels,
 )
 from deadheat.plugins.weeks.history import History, has_other_queries
-from deadheat.wording import format_count
 
 
 @figure("history", place=10)

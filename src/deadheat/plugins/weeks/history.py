@@ -11,31 +11,31 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, TextArray, align_values, is_member
-from deadheat.checks import as_count, as_list
-from deadheat.data.changes import changes
-from deadheat.data.judging import kind_behind
-from deadheat.data.kind_of_judgments import KindOfJudgments
-from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.errors import DataError
-from deadheat.evaluation.evaluate import open_evaluation, shared_measures
-from deadheat.evaluation.evaluation import Evaluation, refuse_features
-from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.parts import ScorePart
-from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
-from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
-from deadheat.io.files import check_path
-from deadheat.measures import Measure
-from deadheat.measures.notation import ByMeasure
+from deadheat.core.arrays import FloatArray, TextArray, align_values, is_member
+from deadheat.core.checks import as_count, as_list
+from deadheat.core.data.changes import changes
+from deadheat.core.data.judging import kind_behind
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.errors import DataError
+from deadheat.core.evaluation.evaluate import open_evaluation, shared_measures
+from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.origin import Origin
+from deadheat.core.evaluation.parts import ScorePart
+from deadheat.core.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
+from deadheat.core.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
+from deadheat.core.io.files import check_path
+from deadheat.core.measures import Measure
+from deadheat.core.measures.notation import ByMeasure
+from deadheat.core.scalars import NOISE
+from deadheat.core.settings import Design
+from deadheat.core.structures import T, group_values
+from deadheat.core.wording import escape_invisible, format_count, format_list, format_path
 from deadheat.plugins.compare.flips import Side, over_all
 from deadheat.plugins.compare.of_values import side_of_values
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides
 from deadheat.plugins.weeks.saved_steps import summary_in
-from deadheat.scalars import NOISE
-from deadheat.settings import Design
-from deadheat.structures import T, group_values
-from deadheat.wording import escape_invisible, format_count, format_list, format_path
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 OF_PAIR: dict[str, type[pl.DataType]] = {

@@ -9,24 +9,24 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.checks import as_count, check_choice
-from deadheat.data.changes import PAIR
-from deadheat.data.renderable import Numbers, Renderable
-from deadheat.data.rows import ScorePrecision
-from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import MeasureError, ParameterError
-from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
-from deadheat.phases import phase
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.checks import as_count, check_choice
+from deadheat.core.data.changes import PAIR
+from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.errors import MeasureError, ParameterError
+from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.phases import phase
+from deadheat.core.placements.placements import Placements
+from deadheat.core.settings import Conventions
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.bounds.documents import Unjudged, answered, left_after, unjudged_documents
 from deadheat.plugins.bounds.ends import deepest_counted, ends, has_ends
 from deadheat.plugins.bounds.part import PlacedBounds
 from deadheat.plugins.compare.compare import named_runs
-from deadheat.settings import Conventions
-from deadheat.wording import escape_invisible, format_count
 
 DEEPEST = 100  # ranks that are looked at where all documents count
 AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held at a time

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import refuse_if
-from deadheat.cli.help import option
-from deadheat.cli.inputs import is_saved, open_qrels, open_run
-from deadheat.cli.options import FILE, LAST, LISTS, READING, command, complete_from, with_options
-from deadheat.cli.paths import INPUT, PATH, named_runs
-from deadheat.cli.printing import Output, check_output, full_option, output_options, writing
-from deadheat.cli.read_options import given_conventions, measures_of
-from deadheat.cli.streams import write_note
-from deadheat.settings import Conventions
-from deadheat.wording import format_count
+from deadheat.core.cli.errors import refuse_if
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import is_saved, open_qrels, open_run
+from deadheat.core.cli.options import FILE, LAST, LISTS, READING, command, complete_from, with_options
+from deadheat.core.cli.paths import INPUT, PATH, named_runs
+from deadheat.core.cli.printing import Output, check_output, full_option, output_options, writing
+from deadheat.core.cli.read_options import given_conventions, measures_of
+from deadheat.core.cli.streams import write_note
+from deadheat.core.settings import Conventions
+from deadheat.core.wording import format_count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +69,7 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
     """Return the table for annotators, in whose texts a spreadsheet finds no formula; `add_judgments` restores them."""
     import polars as pl
 
-    from deadheat.io.spreadsheets import guarded_text
+    from deadheat.core.io.spreadsheets import guarded_text
 
     texts = documents.select(pl.col(pl.String)).to_dict(as_series=False)
     guarded = {name: [None if text is None else guarded_text(text) for text in own] for name, own in texts.items()}
@@ -89,7 +89,7 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
     default="nDCG@10",
     show_default=True,
     metavar="MEASURE",
-    shell_complete=complete_from("deadheat.measures.base:REGISTRY"),
+    shell_complete=complete_from("deadheat.core.measures.base:REGISTRY"),
     help="A measure that has bounds over unjudged documents.",
 )
 @option(
@@ -134,7 +134,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     By decision, it weighs how far the answers "not relevant" and "as relevant as can be" are apart in the difference of
     two runs.
     """
-    from deadheat.io.files import replacing
+    from deadheat.core.io.files import replacing
     from deadheat.plugins.weeks.report_holes import report_holes
 
     output = Output(options, [qrels, *runs])

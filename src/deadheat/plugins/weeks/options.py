@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from deadheat.cli.help import option
-from deadheat.cli.paths import INPUT
+from deadheat.core.cli.help import option
+from deadheat.core.cli.paths import INPUT
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "history": option(

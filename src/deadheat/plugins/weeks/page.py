@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from deadheat import hooks
-from deadheat.plugins.weeks.history import History, history
-from deadheat.plugins.weeks.report_history import report_history
-from deadheat.report.model import (
+from deadheat.core import hooks
+from deadheat.core.report.model import (
     PAGES,
     registers_report,
 )
+from deadheat.plugins.weeks.history import History, history
+from deadheat.plugins.weeks.report_history import report_history
 
 
 @registers_report(History, among=PAGES)

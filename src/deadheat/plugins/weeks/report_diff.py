@@ -6,13 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.plugins.weeks.diff import QrelsDiff
-from deadheat.report.conventions import (
+from deadheat.core.report.conventions import (
     made_under,
     named,
     tell_unshared,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     MEASURE,
     QUERY,
     SYSTEM,
@@ -25,7 +24,8 @@ from deadheat.report.model import (
     tabulate,
     warning_fact,
 )
-from deadheat.wording import format_count, format_exactly, format_list
+from deadheat.core.wording import format_count, format_exactly, format_list
+from deadheat.plugins.weeks.diff import QrelsDiff
 
 MOST, MOST_CAUSES = 20, 3  # documents, and queries of each system and measure, that people are shown
 MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row

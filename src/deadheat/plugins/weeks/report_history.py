@@ -5,15 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.measures.notation import unit_of
-from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.compare.verdict_facts import format_signed
-from deadheat.plugins.weeks.history import History, has_other_queries
-from deadheat.report.conventions import (
+from deadheat.core.measures.notation import unit_of
+from deadheat.core.report.conventions import (
     tell_geometric,
     tell_weights,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     MARK,
     MEASURE,
     QUERY,
@@ -31,8 +28,11 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
-from deadheat.scalars import NOISE
-from deadheat.wording import format_count, format_p_value, format_path, format_rounded
+from deadheat.core.scalars import NOISE
+from deadheat.core.wording import format_count, format_p_value, format_path, format_rounded
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.verdict_facts import format_signed
+from deadheat.plugins.weeks.history import History, has_other_queries
 
 MOST = 5  # queries that fell, and that rose
 MOST_BRIEF = 3  # of these in brief, by the first measure

@@ -1,10 +1,9 @@
 """The report of documents to judge first."""
 
-from deadheat.plugins.weeks.holes import Holes
-from deadheat.report.conventions import (
+from deadheat.core.report.conventions import (
     named,
 )
-from deadheat.report.model import (
+from deadheat.core.report.model import (
     QUERY,
     Column,
     Fact,
@@ -13,7 +12,8 @@ from deadheat.report.model import (
     registers_report,
     tabulate,
 )
-from deadheat.wording import format_count
+from deadheat.core.wording import format_count
+from deadheat.plugins.weeks.holes import Holes
 
 MOST = 20  # documents that people are shown
 MEANT_OF_HOLES = {

@@ -8,32 +8,32 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray
-from deadheat.data.changes import Changes, changes
-from deadheat.data.judging import JudgesAgain, judges_runs, kind_behind, kind_of
-from deadheat.data.kind_of_judgments import DOCUMENTS
-from deadheat.data.rows import MemoryRows
-from deadheat.data.tables import (
+from deadheat.core.arrays import BoolArray
+from deadheat.core.data.changes import Changes, changes
+from deadheat.core.data.judging import JudgesAgain, judges_runs, kind_behind, kind_of
+from deadheat.core.data.kind_of_judgments import DOCUMENTS
+from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.tables import (
     Qrels,
     Run,
     Source,
 )
-from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
-from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.reconciling import Brought
-from deadheat.evaluation.warned import warn
-from deadheat.io.files import check_path
-from deadheat.io.records import Wanted, as_text, as_written, read_records
-from deadheat.measures import Measure, NumRet
-from deadheat.measures.notation import MeasureLike, parse_measures
-from deadheat.measures.orders import StoredMeasure
-from deadheat.placements.contiguous import Kept, KeptRows
-from deadheat.placements.place import engine_of
+from deadheat.core.errors import ColumnError, DataError, NotKeptError, ParameterError
+from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.reconciling import Brought
+from deadheat.core.evaluation.warned import warn
+from deadheat.core.io.files import check_path
+from deadheat.core.io.records import Wanted, as_text, as_written, read_records
+from deadheat.core.measures import Measure, NumRet
+from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.placements.contiguous import Kept, KeptRows
+from deadheat.core.placements.place import engine_of
+from deadheat.core.settings import ConventionArguments, Conventions
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.bounds.ends import deepest_counted, has_ends
-from deadheat.settings import ConventionArguments, Conventions
-from deadheat.structures import copy_with
-from deadheat.wording import format_count, format_list
 
 OLD_NEW = ("old", "new")
 CUT = "of the ranking the first {:,} documents of each list are known"

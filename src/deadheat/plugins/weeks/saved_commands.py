@@ -8,17 +8,17 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.errors import refuse
-from deadheat.cli.figures import with_figure_options, with_figures
-from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels
-from deadheat.cli.judged import options_of_judgments
-from deadheat.cli.options import LIMITS, LISTS, command, with_options
-from deadheat.cli.paths import INPUT, PATH, label, shown_path
-from deadheat.cli.printing import Output, format_option, full_option, output_options
-from deadheat.cli.read_options import given_conventions, given_intervals, measures_of
-from deadheat.cli.saving import save_all, save_targets
-from deadheat.data.judging import JudgesRuns, kind_behind
+from deadheat.core.cli.errors import refuse
+from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels
+from deadheat.core.cli.judged import options_of_judgments
+from deadheat.core.cli.options import LIMITS, LISTS, command, with_options
+from deadheat.core.cli.paths import INPUT, PATH, label, shown_path
+from deadheat.core.cli.printing import Output, format_option, full_option, output_options
+from deadheat.core.cli.read_options import given_conventions, given_intervals, measures_of
+from deadheat.core.cli.saving import save_all, save_targets
+from deadheat.core.data.judging import JudgesRuns, kind_behind
 
 
 @command(
@@ -91,7 +91,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
 
     What was evaluated with --spans takes spans in place of QRELS, under the overlap that it was evaluated with.
     """
-    from deadheat.report.of_evaluation import report_evaluations
+    from deadheat.core.report.of_evaluation import report_evaluations
 
     if qrels is None:
         refuse(("columns", "normalize_ids", "check_duplicates", "documents"), "is of judgments: give QRELS too")

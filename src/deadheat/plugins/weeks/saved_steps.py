@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
-from deadheat.evaluation.kept import parts_in_tables, rule_in
-from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.saved import NUMBERS, measures_in, scores_in, unpacked, weights_in
-from deadheat.evaluation.shapes import (
+from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
+from deadheat.core.evaluation.kept import parts_in_tables, rule_in
+from deadheat.core.evaluation.origin import Origin
+from deadheat.core.evaluation.saved import NUMBERS, measures_in, scores_in, unpacked, weights_in
+from deadheat.core.evaluation.shapes import (
     WrongValueError,
 )
-from deadheat.kernels.weighting import are_equal
+from deadheat.core.kernels.weighting import are_equal
 
 
 def summary_in(document: dict[str, Any]) -> dict[str, Any]:

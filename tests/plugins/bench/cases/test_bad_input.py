@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.errors import (
+from deadheat.core.errors import (
     CasesError,
     ColumnError,
     DataError,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.data.queries import Queries
-from deadheat.errors import CasesError, ParameterError
+from deadheat.core.data.queries import Queries
+from deadheat.core.errors import CasesError, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases, summarise
 from support.case_files import FIRST, METADATA, SECOND, write_cases, written
 from support.shared_data import BENCHMARKS, COUNTS, needs_shared_data

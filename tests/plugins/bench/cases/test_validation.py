@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.errors import MissingDependencyError
+from deadheat.core.errors import MissingDependencyError
 from deadheat.plugins.bench.cases import read_cases, schema_text, validate
 from deadheat.plugins.bench.cases.validation import half_width
 from deadheat.plugins.bench.languages import guess

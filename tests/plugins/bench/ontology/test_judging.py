@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.plugins.bench.ontology import KINDS, Ontology
 from oracle.ontology import draw_parents
 

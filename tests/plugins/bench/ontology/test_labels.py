@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.errors import NoteWarning, ParameterError
+from deadheat.core.errors import NoteWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.ontology import Ontology, Synonym
 from support.command import ok

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError, SourceTypeError
+from deadheat.core.errors import DataError, ParameterError, SourceTypeError
 from deadheat.plugins.bench.ontology import KINDS, Ontology, Synonym, graph
 from oracle.ontology import draw_parents, intrinsic_information, similarity, steps_up
 

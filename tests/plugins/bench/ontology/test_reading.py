@@ -12,8 +12,8 @@ from unittest.mock import patch
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
-from deadheat.io import files
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
+from deadheat.core.io import files
 from deadheat.plugins.bench.ontology import Synonym
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, NoteWarning, ParameterError
+from deadheat.core.errors import ColumnError, DataError, FileFormatError, MalformedRowError, NoteWarning, ParameterError
 from deadheat.plugins.bench.ontology import Ontology, Synonym, read_translations
 from support.shared_data import SHARED, hpo_ontology
 

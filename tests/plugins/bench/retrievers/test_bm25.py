@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from deadheat.errors import DataError, ParameterError
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, identity, make_retriever, retrieve
 from deadheat.plugins.bench.retrievers.embedding import METHODS

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from deadheat.errors import DataError, ParameterError
-from deadheat.phases import watched_by
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.phases import watched_by
 from deadheat.plugins.bench.bench import bench
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
 
 @pytest.mark.usefixtures("letters")

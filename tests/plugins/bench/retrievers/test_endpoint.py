@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.cli.errors import BAD_DATA, USAGE
-from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
+from deadheat.core.cli.errors import BAD_DATA, USAGE
+from deadheat.core.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
 from deadheat.plugins.bench.retrievers import LLM
 from deadheat.plugins.bench.retrievers.endpoint import hide_url
 from support.command import call, ok
@@ -355,7 +355,7 @@ def test_a_model_that_never_gives_a_grade_is_an_error(server: HostileServer, ans
     assert len(result.stderr) < 1000
 
 
-@pytest.mark.filterwarnings("ignore::deadheat.errors.NoteWarning")
+@pytest.mark.filterwarnings("ignore::deadheat.core.errors.NoteWarning")
 def test_answers_without_a_grade_are_said_with_their_share(server: HostileServer, tmp_path: Path) -> None:
     answers = iter([GRADE, *["no grade"] * 4, *[GRADE] * 100])
 
@@ -389,7 +389,7 @@ def test_with_another_prompt_the_scale_is_that_of_the_caller() -> None:
             LLM("http://h/v1", "m", scale=scale)  # type: ignore[arg-type]
 
 
-@pytest.mark.filterwarnings("ignore::deadheat.errors.NoteWarning")
+@pytest.mark.filterwarnings("ignore::deadheat.core.errors.NoteWarning")
 def test_grades_without_a_scale_that_are_far_beyond_the_others_are_said() -> None:
     answers = iter(["99999", *["1", "2", "3"] * 20])
     result = dh.bench(

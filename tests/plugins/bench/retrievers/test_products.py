@@ -24,7 +24,7 @@ from support.paths import TESTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.arrays import FloatArray
+    from deadheat.core.arrays import FloatArray
 
 
 class Searched:

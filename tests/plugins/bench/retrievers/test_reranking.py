@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, NoteWarning, ParameterError
+from deadheat.core.errors import DataError, DeadheatWarning, NoteWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, LLM, Hits, Reranked, best, described, make_retriever, retrieve

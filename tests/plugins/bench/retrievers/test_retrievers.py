@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import (
+from deadheat.core.errors import (
     DataError,
     DeadheatError,
     DeadheatWarning,

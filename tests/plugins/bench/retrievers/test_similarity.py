@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MissingDependencyError, ParameterError
+from deadheat.core.errors import MissingDependencyError, ParameterError
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import StringSimilarity, described, identity, make_retriever, retrieve
 from support.searches import found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MissingDependencyError, ParameterError
+from deadheat.core.errors import MissingDependencyError, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, identity, make_retriever

@@ -9,14 +9,14 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
-from deadheat.checks import as_count
-from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError
-from deadheat.io.records import as_text
+from deadheat.core.checks import as_count
+from deadheat.core.data.tables import Qrels
+from deadheat.core.errors import CasesError
+from deadheat.core.io.records import as_text
+from deadheat.core.structures import group_values
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.bench.cases.texts import are_written_alike, folded, is_grade
 from deadheat.plugins.bench.ontology import LABEL, Ontology, Synonym
-from deadheat.structures import group_values
-from deadheat.wording import escape_invisible, format_count
 
 LABELS = ("language", "difficulty", "category", "domain")
 _BETWEEN = re.compile(r"\s*[;,\n]\s*|\s+/\s+")  # ids in a cell, in the place of |

@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from deadheat.checks import as_pattern, check_choice
-from deadheat.data.tables import label_of
-from deadheat.errors import Advice, CasesError, ColumnError, DataError, ParameterError
-from deadheat.io.files import check_readable
-from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES
-from deadheat.io.records import Records, Wanted, as_text, read_records
+from deadheat.core.checks import as_pattern, check_choice
+from deadheat.core.data.tables import label_of
+from deadheat.core.errors import Advice, CasesError, ColumnError, DataError, ParameterError
+from deadheat.core.io.files import check_readable
+from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES
+from deadheat.core.io.records import Records, Wanted, as_text, read_records
+from deadheat.core.wording import did_you_mean, format_count, quote_text
 from deadheat.plugins.bench.cases.model import Case, Cases, label
 from deadheat.plugins.bench.cases.texts import is_grade
 from deadheat.plugins.bench.languages import code_of, normalised
-from deadheat.wording import did_you_mean, format_count, quote_text
 
 HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)

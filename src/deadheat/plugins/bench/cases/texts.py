@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from deadheat.scalars import is_number
+from deadheat.core.scalars import is_number
 
 
 def folded(text: str) -> str:

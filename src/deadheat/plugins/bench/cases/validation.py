@@ -8,17 +8,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.data.tables import label_of
-from deadheat.errors import DataError
-from deadheat.io.files import check_readable
-from deadheat.libraries import import_package
+from deadheat.core.data.tables import label_of
+from deadheat.core.errors import DataError
+from deadheat.core.io.files import check_readable
+from deadheat.core.libraries import import_package
+from deadheat.core.report.model import Column, Fact, Report, Table, prose_fact, tabulate
+from deadheat.core.structures import group_values
+from deadheat.core.wording import did_you_mean, format_count, quote_text
 from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, label, summarise
 from deadheat.plugins.bench.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, quoted
 from deadheat.plugins.bench.languages import code_of, guess, known
 from deadheat.plugins.bench.ontology import Ontology, read_ontology
-from deadheat.report.model import Column, Fact, Report, Table, prose_fact, tabulate
-from deadheat.structures import group_values
-from deadheat.wording import did_you_mean, format_count, quote_text
 
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
 

@@ -22,16 +22,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
-from deadheat.io.files import check_readable
-from deadheat.io.kinds import find_column
-from deadheat.io.records import Wanted, read_records
-from deadheat.kernels.segments import divide_or_zero
+from deadheat.core.arrays import FloatArray, IntArray, run_starts
+from deadheat.core.errors import DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
+from deadheat.core.io.files import check_readable
+from deadheat.core.io.kinds import find_column
+from deadheat.core.io.records import Wanted, read_records
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.scalars import is_number
+from deadheat.core.structures import T
+from deadheat.core.wording import did_you_mean, format_count, format_list
 from deadheat.plugins.bench.languages import ALLOWED, is_code, near_code
-from deadheat.scalars import is_number
-from deadheat.structures import T
-from deadheat.wording import did_you_mean, format_count, format_list
 
 MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.checks import as_count, check_choice
-from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import (
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.checks import as_count, check_choice
+from deadheat.core.data.tables import Qrels, Run, Source
+from deadheat.core.errors import (
     DataError,
     DeadheatWarning,
     DuplicateError,
@@ -29,9 +29,11 @@ from deadheat.errors import (
     SourceTypeError,
     UnknownExpectedWarning,
 )
-from deadheat.io.files import check_readable, decode_utf8, read_all
-from deadheat.io.objects import parse_json as parsed_json
-from deadheat.libraries import import_package
+from deadheat.core.io.files import check_readable, decode_utf8, read_all
+from deadheat.core.io.objects import parse_json as parsed_json
+from deadheat.core.libraries import import_package
+from deadheat.core.structures import group_values
+from deadheat.core.wording import escape_invisible, format_list
 from deadheat.plugins.bench.ontology.graph import (
     KINDS,
     ORIGINAL,
@@ -48,8 +50,6 @@ from deadheat.plugins.bench.ontology.graph import (
     read_translations,
     translated_names,
 )
-from deadheat.structures import group_values
-from deadheat.wording import escape_invisible, format_list
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed

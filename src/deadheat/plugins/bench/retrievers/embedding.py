@@ -29,12 +29,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of
-from deadheat.checks import as_count, as_number, as_pattern, check_choice
-from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
-from deadheat.io.files import replacing
-from deadheat.libraries import import_package
-from deadheat.phases import phase
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, codes_of
+from deadheat.core.checks import as_count, as_number, as_pattern, check_choice
+from deadheat.core.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
+from deadheat.core.io.files import replacing
+from deadheat.core.libraries import import_package
+from deadheat.core.phases import phase
 from deadheat.plugins.bench.collection import Collection, hash_of
 from deadheat.plugins.bench.languages import ALLOWED, NAMES, base, checked_code, is_code, near_code
 from deadheat.plugins.bench.retrievers.protocol import (

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from deadheat.errors import DataError, ParameterError
-from deadheat.libraries import import_package
-from deadheat.wording import quote_text
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.libraries import import_package
+from deadheat.core.wording import quote_text
 
 MAY_PASS = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers of a server that is busy, or broken for a moment
 HIDDEN = "***"

@@ -10,13 +10,13 @@ from pathlib import Path
 from threading import Event
 from typing import Literal
 
-from deadheat.checks import as_count, as_number, as_positive
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
-from deadheat.phases import phase
+from deadheat.core.checks import as_count, as_number, as_positive
+from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.core.phases import phase
+from deadheat.core.wording import format_count
 from deadheat.plugins.bench.collection import hash_of
 from deadheat.plugins.bench.retrievers.embedding import default_folder
 from deadheat.plugins.bench.retrievers.endpoint import Chat, Endpoint, NoAnswerError
-from deadheat.wording import format_count
 
 PROMPT = """How well does the document answer the query?
 0: not at all, 1: it is about the same, but does not answer it, 2: in part, 3: completely.

@@ -11,15 +11,15 @@ from typing import NoReturn, Protocol, Self, runtime_checkable
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
-from deadheat.checks import as_count
-from deadheat.data.tables import Run, label_of
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.files import BLOCK, check_readable
-from deadheat.io.unpacking import opened
+from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.core.checks import as_count
+from deadheat.core.data.tables import Run, label_of
+from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.core.io.files import BLOCK, check_readable
+from deadheat.core.io.unpacking import opened
+from deadheat.core.structures import T, group_values
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import listed
-from deadheat.structures import T, group_values
 
 STRINGS = ("best", "joined")
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}

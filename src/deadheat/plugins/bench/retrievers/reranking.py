@@ -15,17 +15,17 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from deadheat.checks import as_count, by_name, literal
-from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
-from deadheat.io.formats import SUFFIXES
-from deadheat.libraries import import_package
+from deadheat.core.checks import as_count, by_name, literal
+from deadheat.core.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
+from deadheat.core.io.formats import SUFFIXES
+from deadheat.core.libraries import import_package
+from deadheat.core.structures import copy_with, group_values
+from deadheat.core.wording import did_you_mean, format_count, format_percentage, join_sentences, quote_text
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers.embedding import BM25, Embedding, StringSimilarity, identity_of
 from deadheat.plugins.bench.retrievers.language_model import LLM
 from deadheat.plugins.bench.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
 from deadheat.plugins.judges.answers import describe_far_grades, read_grade
-from deadheat.structures import copy_with, group_values
-from deadheat.wording import did_you_mean, format_count, format_percentage, join_sentences, quote_text
 
 RERANKERS = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"

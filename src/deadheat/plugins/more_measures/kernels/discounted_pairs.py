@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import batches, scan_before, segment_sums
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import batches, scan_before, segment_sums
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.kernels.counts import Relevant
-from deadheat.kernels.segments import MAX_CELLS, batches, segment_sums
+from deadheat.core.arrays import FloatArray, IntArray, run_starts
+from deadheat.core.kernels.counts import Relevant
+from deadheat.core.kernels.segments import MAX_CELLS, batches, segment_sums
 
 
 def certain(ties: Relevant, need: IntArray) -> FloatArray:

@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import batches
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.kernels.segments import batches
 
 STEP = 0.28
 DEEPEST = -36.0  # exp(-36) is below rounding

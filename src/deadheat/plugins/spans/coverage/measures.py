@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.kernels.segments import divide_or_zero
-from deadheat.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
-from deadheat.measures.orders import OrdersMeasure, moments_of
-from deadheat.measures.top import REL
-from deadheat.placements.placements import Placements
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
+from deadheat.core.measures.orders import OrdersMeasure, moments_of
+from deadheat.core.measures.top import REL
+from deadheat.core.placements.placements import Placements
 from deadheat.plugins.spans.coverage.top import CutTie, Pieces, Top, top_of
 from deadheat.plugins.spans.passages import Passages, passages_in
 

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, sums_of
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, sums_of
 
 MAX_SUBSETS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
 MOST_CELLS = 1 << 22  # of the matrices of drawn subsets, as long as 100 are drawn

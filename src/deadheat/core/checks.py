@@ -1,0 +1,236 @@
+"""Checks of arguments: each returns the argument in its normal form, or raises an error that says what is allowed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from deadheat.core.gone import instead_of
+from deadheat.core.scalars import LARGEST_INTEGER, as_integer, is_number
+from deadheat.core.structures import T
+from deadheat.core.wording import did_you_mean, format_given
+
+if TYPE_CHECKING:
+    import ast
+
+    from numpy.typing import DTypeLike
+
+    from deadheat.core.arrays import AnyArray, ArrayLike
+from deadheat.core.errors import ParameterError
+
+FLOATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to
+MOST_DIGITS = 17  # of a float64
+MAX_DECIMALS = 15
+FEWEST_RESAMPLES = (
+    99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
+)
+# what Python reads as a number and nobody else writes: 1_0 and 0x10; and digits of other scripts in words
+_ODD = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
+
+
+def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
+    """Return the value of a part of a text that Python's parser read.
+
+    Parameters
+    ----------
+    node : ast.expr
+    text : str
+        What was parsed.
+
+    Raises
+    ------
+    ValueError
+        It is no value, a number is not written plainly, or a dict has a key twice, of which Python takes the last.
+
+    Examples
+    --------
+    >>> import ast
+    >>> literal(ast.parse("{1: 10}", mode="eval").body, "{1: 10}")
+    {1: 10}
+    >>> literal(ast.parse("1_0", mode="eval").body, "1_0")
+    Traceback (most recent call last):
+        ...
+    ValueError: 1_0
+    """
+    import ast
+
+    found, written = ast.literal_eval(node), ast.get_source_segment(text, node) or ""
+    if _ODD.search(written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
+        raise ValueError(written)
+    return found
+
+
+def by_name(
+    given: Iterable[tuple[object, T]],
+    where: str = "",
+    *,
+    what: str = "runs",
+    hint: str = "give a dict of name to run",
+    python: str = "",
+) -> dict[str, T]:
+    """Return runs, or other things, by name, as text; raise for a name that two have, also as 1 and "1".
+
+    The error says `where`, such as " in task x", and the advice, as `DeadheatError` has it.
+
+    Examples
+    --------
+    >>> by_name([(1, "a run"), ("2", "another")])
+    {'1': 'a run', '2': 'another'}
+    """
+    named: dict[str, T] = {}
+    for name, one in given:
+        if str(name) in named:
+            raise ParameterError(f"two {what}{where} are named {str(name)!r}", hint=hint, python=python)
+        named[str(name)] = one
+    return named
+
+
+def array_of(
+    argument: str, given: ArrayLike, dtype: DTypeLike | None = None, allowed: str = "values, in rows of one length"
+) -> AnyArray:
+    """Return an array as NumPy makes it, of objects where it would make text of numbers; raise for one with a mask.
+
+    Examples
+    --------
+    >>> array_of("groups", [1, "1"]).tolist(), array_of("groups", ["a", "b"]).dtype.kind
+    ([1, '1'], 'U')
+    """
+    import numpy as np
+
+    if np.ma.is_masked(given):  # NumPy would drop the mask
+        raise ParameterError(
+            argument=argument,
+            found="a masked array",
+            allowed="an array without a mask",
+            hint="select what is not masked, or give array.data",
+        )
+    try:
+        found = np.asarray(given, dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(argument=argument, given=given, allowed=allowed) from None
+    if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
+        objects = np.asarray(given, object)
+        return found if all(isinstance(one, str) for one in objects.flat) else objects
+    return found
+
+
+def as_count(name: str, given: int, low: int = 1) -> int:
+    """Return an argument as a count: a whole number of at least `low`."""
+    number = as_integer(given)
+    if number is None or not low <= number <= LARGEST_INTEGER:
+        raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
+    return number
+
+
+def as_digits(given: int) -> int:
+    """Return how many digits a table has behind the point."""
+    digits = as_integer(given)
+    if digits is None or not 0 <= digits <= MOST_DIGITS:
+        raise ParameterError(argument="digits", given=given, allowed=f"a whole number from 0 to {MOST_DIGITS}")
+    return digits
+
+
+def as_text(name: str, given: str) -> str:
+    """Return an argument that is text."""
+    if not isinstance(given, str):
+        raise ParameterError(argument=name, given=given, allowed="text")
+    return given
+
+
+def as_list(name: str, given: object, allowed: str) -> list[Any]:
+    """Return an argument that has several values as a list of them; raise for text and for a single value."""
+    is_single = isinstance(given, str | bytes) or getattr(given, "ndim", 1) == 0
+    if is_single or not isinstance(given, Iterable):
+        raise ParameterError(argument=name, given=given, allowed=allowed)
+    return list(given)
+
+
+def as_cutoffs(given: object) -> list[int]:
+    """Return the cutoffs that were given as `at`."""
+    return [as_count("each of at", one) for one in as_list("at", given, "a list of cutoffs, such as (1, 3, 5, 10)")]
+
+
+def as_resamples(name: str, given: int) -> int:
+    """Return a number of resamples, if it is large enough for intervals and p-values."""
+    return as_count(name, given, FEWEST_RESAMPLES)
+
+
+def as_flag(name: str, given: object) -> bool:
+    """Return True or False, Python's or NumPy's, as a bool."""
+    import numpy as np
+
+    if not isinstance(given, bool | np.bool_):
+        raise ParameterError(argument=name, given=given, allowed="True or False")
+    return bool(given)
+
+
+def _finite(given: float) -> float:
+    """Return a value as a float; NaN if it is not a number or is beyond floats."""
+    with suppress(OverflowError):
+        if is_number(given) and math.isfinite(given):
+            return float(given)
+    return math.nan
+
+
+def as_pattern(name: str, given: object, example: str, flags: int = 0) -> re.Pattern[str]:
+    """Return an argument as a regular expression; one that Python's parser gives up on is no bug of ours."""
+    allowed = f"a regular expression such as {example!r}"
+    try:
+        pattern: re.Pattern[str] = re.compile(given, flags)  # type: ignore[call-overload]
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        raise ParameterError(argument=name, given=given, allowed=allowed, hint=f"{error}") from error
+    if not isinstance(pattern.pattern, str):  # of bytes, which matches no text
+        raise ParameterError(argument=name, given=given, allowed=allowed)
+    return pattern
+
+
+def as_number(name: str, given: float, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a finite number from `low` to `high`; one without a fraction as an int."""
+    number = _finite(given)
+    if not low <= number <= high:
+        end = "on" if high == math.inf else f"to {high:g}"
+        allowed = "a number" if low == -math.inf else f"a number from {low:g} {end}"
+        raise ParameterError(argument=name, given=given, allowed=allowed)
+    return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
+
+
+def as_precision(name: str, given: str | int) -> str | int:
+    """Return what scores are rounded to: a floating-point format, or a number of decimals, also one given as text."""
+    if isinstance(given, str) and given in FLOATS:
+        return given
+    decimals = int(given) if isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given) else as_integer(given)
+    if decimals is None or not 0 <= decimals <= MAX_DECIMALS:
+        raise ParameterError(
+            argument=name,
+            given=given,
+            allowed=f"one of {', '.join(map(repr, FLOATS))} or a number of decimals from 0 to {MAX_DECIMALS}",
+            hint=did_you_mean(format_given(given), FLOATS),
+        )
+    return decimals
+
+
+def as_positive(name: str, given: float) -> float:
+    """Return a finite number above 0."""
+    number = _finite(given)
+    if not number > 0:
+        raise ParameterError(argument=name, given=given, allowed="a number above 0")
+    return number
+
+
+def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
+    """Return a probability, such as a confidence level, between 0 and `high`."""
+    if not is_number(given) or not 0 < given < high:
+        hint = f"Did you mean {given / 100:g}?" if is_number(given) and 2 <= given < 100 * high else None
+        allowed = f"a number between 0 and {high:g}, such as {example}"
+        raise ParameterError(argument=name, given=given, allowed=allowed, hint=hint)
+    return float(given)
+
+
+def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
+    """Raise `ParameterError` unless an argument is one of the allowed words."""
+    if not isinstance(given, str) or given not in allowed:
+        hint = instead_of(f"{name}={given!r}") or None
+        raise ParameterError(argument=name, given=given, allowed=tuple(allowed), hint=hint)

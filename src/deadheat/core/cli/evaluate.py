@@ -1,0 +1,429 @@
+"""deadheat evaluate: runs, or what a plugin evaluates in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import deadheat as dh
+from deadheat.core import hooks
+from deadheat.core.cli.errors import missing, refuse, refuse_if
+from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
+from deadheat.core.cli.figures import befores, draw_figures, with_figure_options, write_figures
+from deadheat.core.cli.help import option
+from deadheat.core.cli.inputs import open_qrels, split_judgments
+from deadheat.core.cli.judged import judgments_asked
+from deadheat.core.cli.options import (
+    COLLECTION,
+    INTERVALS,
+    LAST,
+    LISTS,
+    READING,
+    SAVING,
+    STRATA,
+    command,
+    with_options,
+)
+from deadheat.core.cli.paths import INPUT, PATH, named_runs, shown_path
+from deadheat.core.cli.printing import Output, check_output, full_option, output_options, table_option
+from deadheat.core.cli.read_options import (
+    check_strata,
+    conventions_of,
+    grouping_of,
+    intervals_of,
+    measures_of,
+    read_queries,
+    seed_of,
+    sets_of_strata,
+    weighed,
+)
+from deadheat.core.cli.requests import EvaluationRequest
+from deadheat.core.cli.saving import save_all, save_targets
+from deadheat.core.cli.systems import split_systems, systems_asked
+from deadheat.core.errors import DataError
+from deadheat.core.phases import phase
+from deadheat.core.settings import Conventions, Estimation
+
+if TYPE_CHECKING:
+    from deadheat.core.evaluation.intervals import IntervalOptions
+    from deadheat.core.evaluation.systems import System
+    from deadheat.core.measures import Measure
+    from deadheat.core.report.model import Report
+    from deadheat.core.report.of_evaluation import Grouping
+
+NOT_OF_SYSTEMS = ("beside", "figures", "unjudged", "then_by", "judge")
+NOT_WITH = (  # an option, those that it does not go with, and why
+    ("judge", ("beside", "figures", "cluster"), "is not for --judge"),
+    (
+        "judge",
+        ("save",),
+        "is not for --judge, which compare takes beside saved evaluations: leave --judge out here",
+    ),
+)
+
+
+def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
+    """Read quantiles such as ``0.25,0.5``, in order."""
+    if text is None:
+        return ()
+    parts = text.replace(",", " ").split()
+    found = [float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}", part)]
+    if len(found) < max(len(parts), 1) or not all(found):
+        raise click.BadParameter(f"expected numbers between 0 and 1, such as 0.25,0.5,0.75; got {text!r}")
+    return tuple(sorted({*found}))
+
+
+@command(
+    "deadheat evaluate qrels.txt bm25.run",
+    "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
+    "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
+    "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
+    "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+    "deadheat evaluate qrels.txt bm25.run --quantiles 0.25,0.5,0.75",
+    "deadheat evaluate qrels.txt bm25.run --beside doc_id",
+    "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
+    "deadheat evaluate qrels.txt bm25.run --save weeks/    # every save is a new file",
+    "deadheat evaluate qrels.txt features.parquet --score-columns all",
+    "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
+    "deadheat evaluate train.letor    # which feature ranks best",
+)
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
+@with_options("repeats", "measures", "ties", "beside")
+@option(
+    "--rng",
+    "seed",
+    type=click.IntRange(0),
+    metavar="SEED",
+    help="Seed of --ties random (drawn if not given) and of --ci (0 if not given).",
+    heading="statistics",
+)
+@option(
+    "--ci",
+    is_flag=True,
+    help="Add confidence intervals, and how much of the error is due to tie order.",
+    heading="statistics",
+    rank=90,
+)
+@with_options(*INTERVALS, "cluster")
+@option(
+    "--quantiles",
+    metavar="Q,...",
+    callback=_parsed_quantiles,
+    help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
+    heading="statistics",
+)
+@with_options(*STRATA)
+@option("--per-query", is_flag=True, help="Add the scores of each query.", heading="output", rank=110)
+@with_options("judge.evaluate")
+@option(
+    "--save",
+    type=PATH,
+    metavar="FILE.json|FOLDER/",
+    help="Save the evaluation for deadheat gate and dh.load_evaluation: in a file, which replaces an earlier save but"
+    " no other file; or in a folder, where every save is a new file, named by time, label and run.",
+    heading="output",
+    rank=100,
+)
+@with_options(*SAVING)
+@with_figure_options("systems", "strata", such_as="cutoffs")
+@with_options("other_evaluations")
+@option(
+    "--sort",
+    metavar="name|given|MEASURE",
+    help="Order of several runs: by name, as given, or the best first by a measure. Default: by the first measure; with"
+    " --format trec as given.",
+)
+@table_option("the scores", "quantiles", "averages")
+@output_options("document", "rows", "scores", "runs")
+@full_option
+@with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
+def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Score runs against relevance judgments, exactly where scores tie.
+
+    One row per measure, one group of columns per run: the mean over queries (of counts the total), then what tie order
+    alone can make of it: standard deviation, smallest and largest value.
+
+    With --queries and several languages, or --by: a block per stratum, and averages below; csv has one table (--table).
+
+    --format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c;
+    but runid is the file name, not the tag in the file. What trec and csv have no place for goes to standard error.
+
+    With --spans, every file is a run of chunks (query_id, doc_id, start, end, score), and R is the share of spans hit.
+
+    With --score-columns, or a LETOR (SVMlight) file, one row per column or feature.
+
+    Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
+    """
+    # report typos before large files are read
+    qrels, runs = split_judgments(qrels, runs)
+    conventions, measures = conventions_of(options), measures_of(options)
+    form = _form_of(*(runs or [qrels])) if len(runs) < 2 and judgments_asked() is None else None
+    if _print_instead(EvaluationRequest(qrels, runs, form, measures, conventions, options)):
+        return
+    check_strata(options)
+    has_intervals = bool(options["ci"] or options["save"])
+    seed = seed_of(options["seed"], conventions.ties, is_drawn=has_intervals)
+    refuse_if(
+        options["quantiles"] and options["cluster"],
+        "the intervals of --quantiles are of independent queries: leave out --cluster",
+    )
+    intervals = intervals_of(
+        options,
+        seed,
+        for_what="" if has_intervals else "--ci",
+        also=("confidence_level",) if options["quantiles"] or options.get("judge") else (),
+    )
+    if intervals.method != Estimation.method:
+        _check_methods(intervals, measures, options)
+    named, systems = split_systems(named_runs(runs), form)
+    targets = dict[str, str]()
+    if options["save"] is None:
+        refuse(SAVING, "is of a saved evaluation: give --save FILE.json or --save FOLDER/ too")
+    else:
+        check_output(options["output"])
+        targets = save_targets(
+            options["save"],
+            [*named, *systems],
+            replace=options["replace"],
+        )
+        _refuse_other_runs(options, targets)
+    output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
+    queries = read_queries(options)
+    for system in systems.values():
+        refuse(NOT_OF_SYSTEMS, f"is not for {system.kind_of_system} of a run")
+    _check_form(output.form, options)
+    # figures have a tick at the value by document id, as trec_eval has it
+    rule = options["beside"] or ("doc_id" if options.get("figures") and conventions.ties == "expected" else None)
+    evaluations, beside, unmatched = _evaluate(
+        qrels,
+        named,
+        measures,
+        conventions,
+        seed,
+        rule,
+        form=form,
+        systems=systems,
+        judge=options.get("judge"),
+        save_depth=options["save_depth"] if targets else 0,
+    )
+    sort = options["sort"] or ("given" if output.form == "trec" else "")
+    evaluations = _in_order(sort, [weighed(one, queries, options) for one in evaluations])
+    beside = {one.name: weighed(beside[one.name], queries, options) for one in evaluations if one.name in beside}
+    columns = sets_of_strata(queries, evaluations, options)
+    groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
+    of_strata = [one for one in groupings.values() if one is not None and one.strata]
+    output.check_sets(columns)
+    refuse_if(
+        output.form == "trec" and options.get("judge"),
+        "--format trec has no place for --judge: its values of queries are by human labels, and its means are not",
+    )
+    if output.form == "trec" and of_strata:
+        raise click.UsageError(
+            f"--format trec has no place for strata, and the queries are in {', '.join(of_strata[0].languages)}:"
+            " --pool-languages averages over them, another format keeps them apart"
+        )
+    if intervals.cluster:
+        intervals = replace(intervals, queries=queries)
+    asked: dict[str, Any] = {
+        "qrels": shown_path(qrels, "the qrels"),
+        "seed": seed if conventions.ties == "random" else None,
+        "digits": output.digits,
+        "unmatched": {one.name: unmatched[one.name] for one in evaluations if one.name in unmatched},
+        "intervals": intervals if options["ci"] else None,
+        "beside": [*beside.values()] if options["beside"] else (),
+        "quantiles": options["quantiles"],
+        "confidence_level": intervals.confidence_level,
+    }
+    report = _report(evaluations, asked, groupings, per_query=options["per_query"], is_paper=output.form == "latex")
+    by_name = {one.name: one for one in evaluations}
+    own = {"options": intervals, "beside": beside if rule == "doc_id" else None}
+    subjects: list[tuple[str, Any, Any]] = [
+        ("", by_name, own),
+        *(
+            (before, dict(zip(by_name, grouping.strata, strict=True)), own)
+            for before, grouping in zip(befores(columns), of_strata, strict=False)
+        ),
+    ]
+    figures = draw_figures(subjects, [one.label for one in measures])
+    report = _save(report, evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
+    report = write_figures(report, figures)
+    if output.form == "markdown" and options["ci"]:
+        from deadheat.core.report.as_markdown import in_sections
+
+        report = in_sections(report)
+    output.print(report)
+
+
+def _print_instead(request: EvaluationRequest) -> bool:
+    """Tell whether a plugin has printed the report of a request that is for it; refuse one for none, without runs."""
+    for evaluation in hooks.load("evaluations"):
+        if evaluation.is_for(request):
+            evaluation.print_report(request)
+            return True
+    if not request.runs and not systems_asked():
+        raise missing("runs")
+    return False
+
+
+def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evaluation]:
+    """Return evaluations as asked for: by a measure, without any the first one, the best one first."""
+    if sort == "given" or (not sort and len(evaluations) == 1):
+        return evaluations
+    if sort == "name":
+        return sorted(evaluations, key=lambda one: one.name)
+    from deadheat.core.evaluation.scores import order_by_mean
+
+    by = sort or evaluations[0].measures[0].label
+    order = order_by_mean([one[by] for one in evaluations])
+    return [evaluations[place] for place in order]
+
+
+def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
+    """Refuse a method of intervals that is not for all measures: those for proportions and for bounded values."""
+    from deadheat.core.evaluation.intervals import method_of
+
+    has_clusters, has_weights = options["cluster"] is not None, options["weights"] is not None
+    for measure in measures:
+        method_of(intervals.method, measure, has_clusters=has_clusters, has_weights=has_weights)
+
+
+def _report(
+    evaluations: Sequence[dh.Evaluation],
+    asked: Mapping[str, Any],
+    groupings: Mapping[tuple[str, ...], Grouping | None],
+    *,
+    per_query: bool,
+    is_paper: bool,
+) -> Report:
+    """Return the report by each set of strata; the table of all queries comes once.
+
+    For a paper, several runs of which nothing but means was asked are one table with a row a system.
+    """
+    from deadheat.core.report.model import side_by_side
+    from deadheat.core.report.of_evaluation import report_evaluations
+    from deadheat.core.report.score_tables import range_columns
+
+    found = side_by_side(
+        {
+            ":".join(columns): report_evaluations(evaluations, **asked, per_query=per_query and not n, grouping=one)
+            for n, (columns, one) in enumerate(groupings.items())
+        }
+    )
+    tables = found.tables
+    has_more = (
+        asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())
+    )
+    if is_paper and len(evaluations) > 1 and not has_more and not range_columns(evaluations):
+        from deadheat.core.report.compact_scores import compact_scores
+
+        tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])
+    return replace(found, tables=tables)
+
+
+def _save(
+    report: Report,
+    evaluations: Sequence[dh.Evaluation],
+    targets: Mapping[str, str],
+    intervals: IntervalOptions,
+    options: Mapping[str, Any],
+    *,
+    is_by_strata: bool,
+) -> Report:
+    """Save the evaluations, if there is a target, and return the report with what it says of them."""
+    if not targets:
+        return report
+    of_what = "; the means in it are over all queries" if is_by_strata else ""
+    if options["save_depth"] and any(one.run is None for one in evaluations):
+        of_what += "; without rankings of repeats, or that are not in memory"
+    kept = {name: options[name] for name in SAVING}
+    saves = [(targets[one.name], partial(one.save, **kept, **vars(intervals))) for one in evaluations]
+    return replace(report, facts=(*report.facts, save_all(saves, of_what)))
+
+
+def _refuse_other_runs(options: Mapping[str, Any], targets: Mapping[str, str]) -> None:
+    """Refuse to replace in a folder, where each run has one file, a save of another run whose name is alike."""
+    from deadheat.core.evaluation.save_folder import is_folder, refuse_other_run
+
+    if options["replace"] and is_folder(options["save"]):
+        for name, path in targets.items():
+            refuse_other_run(Path(path), name)
+
+
+def _check_form(form: str, options: Mapping[str, Any]) -> None:
+    """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
+    for given, names, why in NOT_WITH:
+        if options.get(given):
+            refuse(names, why)
+    refuse_if(
+        options["beside"] and options["ties"] != "expected",
+        f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
+    )
+    more = ("ci", "by", "beside", "quantiles", "judge")
+    added = [f"--{name}" for name in more if options.get(name)]
+    refuse_if(
+        form == "trec" and added,
+        f"--format trec has no place for what {' and '.join(added)} adds: choose another format",
+    )
+
+
+def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
+    qrels: str,
+    runs: Mapping[str, str],
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    seed: int | None,
+    rule: str | None,
+    *,
+    form: str | None,
+    systems: Mapping[str, System],
+    judge: str | None,
+    save_depth: int,
+) -> tuple[Sequence[dh.Evaluation], dict[str, dh.Evaluation], dict[str, tuple[str, str]]]:
+    """Return the evaluation of each run, and by its name what else there is of it.
+
+    First, if there is a rule, the evaluation with ties broken by it; then, if the run and the qrels share no document,
+    one of each. The qrels are read and checked once; of each run what is to be saved stays in memory.
+    """
+    from deadheat.core.evaluation.evaluate import traditional
+
+    evaluations, beside, unmatched = [], {}, {}
+    judgments = open_qrels(qrels) if systems else qrels
+    each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
+    with phase("evaluating runs", len(runs)) as advance:
+        for judged, run, evaluation, values in each:
+            evaluations.append(evaluation.keeping(save_depth))
+            if rule:
+                beside[run.name] = traditional(evaluation, values, rule).keeping(0)
+            if evaluation.placements.is_unmatched:
+                unmatched[run.name] = _documents_of_both(evaluation, judged, run)
+            advance(1)
+    if isinstance(judgments, dh.Qrels):
+        evaluations += evaluate_systems(judgments, systems, measures, conventions).values()
+    return evaluations, beside, unmatched
+
+
+def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) -> tuple[str, str]:
+    """Return a retrieved document and a judged one, to show how ids are written; of one query if there is such."""
+    retrieved = evaluation.query_ids[evaluation.placements.n_retrieved > 0].tolist()
+    judged = {*evaluation.query_ids[evaluation.placements.judged_query].tolist()}
+    shared = next((query for query in retrieved if query in judged), None)
+    if shared is None:
+        return run.rows.a_document(retrieved[0]), qrels.rows.some_documents(1)[0]
+    return run.rows.a_document(shared), qrels.rows.a_document(shared)
+
+
+def _form_of(path: str) -> str | None:
+    """Return the name of the format of a file that can be read."""
+    from deadheat.core.io.formats import format_of
+
+    try:
+        return format_of(path, None).name if Path(path).is_file() else None
+    except DataError:  # reading it raises the error
+        return None

@@ -1,0 +1,63 @@
+"""Evaluating what commands are given: runs by their files, and systems of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import deadheat as dh
+from deadheat.core import hooks
+from deadheat.core.cli.inputs import checked_run, open_pairs, open_run
+from deadheat.core.cli.paths import label
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import Conventions
+
+if TYPE_CHECKING:
+    from deadheat.core.arrays import FloatArray
+    from deadheat.core.evaluation.systems import System
+    from deadheat.core.measures import Measure
+
+
+def evaluate_systems(
+    qrels: dh.Qrels, systems: Mapping[str, System], measures: Sequence[Measure], conventions: Conventions
+) -> dict[str, dh.Evaluation]:
+    """Return the evaluation of each system of several runs, by its name."""
+    from deadheat.core.evaluation.evaluate import evaluate_under
+
+    own = replace(conventions, missing="empty") if conventions.missing == "skip" else conventions
+    found = {}
+    for name, system in systems.items():
+        evaluations = []
+        for given in system.runs:
+            run = open_run(given, label(given)) if isinstance(given, str) else checked_run(dh.Run.of(given))
+            evaluations.append(evaluate_under(own, qrels, run, measures))
+        found[name] = system.together(evaluations, conventions.missing)
+    return found
+
+
+def evaluate_each(
+    qrels: str | dh.Qrels,
+    runs: Mapping[str, str],
+    conventions: Conventions,
+    measures: Sequence[Measure],
+    *,
+    seed: Rng = None,
+    rule: str | None = None,
+    form: str | None = None,
+    judge: str | None = None,
+) -> Iterator[tuple[dh.Qrels, dh.Run, dh.Evaluation, list[FloatArray]]]:
+    """Yield the judgments of each run, the run, its evaluation, and its values with ties broken by a rule.
+
+    The judgments are read and checked once, unless each run has its own; `form` is the format of the runs, if that is
+    known.
+    """
+    from deadheat.core.evaluation.evaluate import evaluate_many
+    from deadheat.core.evaluation.warned import warn_of_form
+
+    evaluate_runs = evaluate_many if judge is None else hooks.service("judge_in_files").labels_in(judge).evaluate_many
+    for judgments, opened in open_pairs(qrels, runs, form=form):
+        each = evaluate_runs(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule)
+        for run, (evaluation, by_rule) in zip(opened, each, strict=True):
+            warn_of_form(evaluation, judgments, run)
+            yield judgments, run, evaluation, by_rule

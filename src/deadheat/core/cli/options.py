@@ -1,0 +1,340 @@
+"""The options that several commands take, each said once; a command lists them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, fields
+from importlib import import_module
+from pkgutil import resolve_name
+from typing import Any
+
+import click
+
+from deadheat.core import hooks
+from deadheat.core.cli.help import Command, flags, option
+from deadheat.core.cli.parsing import n_bytes, parsed_names
+from deadheat.core.cli.paths import INPUT
+from deadheat.core.settings import (
+    TIES,
+    Conventions,
+    Design,
+    Estimation,
+    Rejudging,
+    Saving,
+    Settings,
+    meaning_of_ties,
+)
+
+TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
+
+
+def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a shell completion with the words of ``module:attribute``, imported then: NumPy takes long to load."""
+    return lambda _, __, incomplete: [word for word in resolve_name(source) if word.startswith(incomplete)]
+
+
+def _entering(
+    source: str, parsed: Callable[[str], object] = str
+) -> Callable[[click.Context, click.Parameter, str | None], None]:
+    """Return a callback that enters ``module:attribute``, a context manager, with what was given."""
+
+    def enter(ctx: click.Context, _: click.Parameter, text: str | None) -> None:
+        if text is not None:
+            ctx.with_resource(resolve_name(source)(parsed(text)))
+
+    return enter
+
+
+def options_of(
+    of: type[Settings], heading: str, *, group: str = "", shown: bool = True
+) -> dict[str, Callable[[Any], Any]]:
+    """Return the options of a class of settings, each by the name of its field.
+
+    Parameters
+    ----------
+    of : type
+    heading : str
+        Of --help-all, for those that have no other.
+    group : str, default ""
+        Those of a group of a plugin; by default those of no group.
+    shown : bool, default True
+        Whether an option has its default; else it is None, which tells that it was not given.
+    """
+    options = {}
+    for field in fields(of):
+        if field.metadata.get("help") and field.metadata["group"] == group:
+            options[field.name] = _option(field, field.metadata, heading, shown=shown)
+    return options
+
+
+def _ties_but(*without: str) -> Callable[[Any], Any]:
+    """Return the option of tie policies for a command that refuses some."""
+    allowed = tuple(one for one in TIES if one not in without)
+    own = Conventions.__dataclass_fields__["ties"]
+    return _option(own, {**own.metadata, "allowed": allowed, "help": meaning_of_ties(allowed)}, "ties", shown=True)
+
+
+def _option(field: Field[Any], told: Mapping[str, Any], heading: str, *, shown: bool) -> Callable[[Any], Any]:
+    allowed = told["allowed"]
+    words = allowed if isinstance(allowed, tuple) else ()
+    typed = told["option"].split() or [f"--{field.name.replace('_', '-')}"]
+    is_flag, default = field.type == "bool", "" if shown or words else f" Default: {field.default}."
+    of_default = {"default": field.default, "show_default": field.default is not None} if shown else {}
+    return option(
+        *typed,
+        field.name,
+        heading=told["help_heading"] or heading,
+        rank=told["rank"],
+        metavar=told["metavar"] or "|".join(words) or None,
+        help=told["help"] + default,
+        shell_complete=(lambda _, __, begun: [word for word in words if word.startswith(begun)]) if words else None,
+        **({"is_flag": True} if is_flag else {"type": TYPES.get(str(field.type)), **of_default}),
+    )
+
+
+_OF_CONVENTIONS, _OF_INTERVALS = options_of(Conventions, "measures"), options_of(Estimation, "statistics", shown=False)
+FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
+OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "measures": option(
+        "-m",
+        "--measure",
+        "notations",
+        multiple=True,
+        metavar="MEASURE",
+        shell_complete=complete_from("deadheat.core.measures.base:REGISTRY"),
+        help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
+        " 'trec' is most of what trec_eval prints.",
+        heading="measures",
+        rank=10,
+    ),
+    **_OF_CONVENTIONS,
+    "ties_not_drawn": _ties_but("random"),
+    "ties_in_steps": _ties_but("doc_id", "input", "random"),
+    "beside": option(
+        "--beside",
+        type=click.Choice(["doc_id", "input"]),
+        metavar="doc_id|input",
+        help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
+        " column.",
+        heading="ties",
+    ),
+    **options_of(Design, "statistics"),
+    **options_of(Saving, "output"),
+    **options_of(Rejudging, "statistics"),
+    "label": option(
+        "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
+    ),
+    "commit": option(
+        "--commit",
+        metavar="HASH",
+        help="The commit in the saved file [default: as git or the CI's environment say].",
+        heading="output",
+    ),
+    **_OF_INTERVALS,
+    "cluster": option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+        heading="statistics",
+    ),
+    "seed": option(
+        "--rng",
+        "seed",
+        type=click.IntRange(0),
+        metavar="SEED",
+        default=0,
+        help="Seed; default 0.",
+        heading="statistics",
+    ),
+    "baseline": option(
+        "--baseline",
+        multiple=True,
+        metavar="RUN",
+        help="Compare all others with this run; by default every pair. May be repeated.",
+        heading="statistics",
+        rank=30,
+    ),
+    "margin": option(
+        "--margin",
+        type=click.FloatRange(0, min_open=True),
+        help="Also test that a system is no worse, by this margin, than the baseline, or than each run before it.",
+        heading="statistics",
+        rank=150,
+    ),
+    "queries": option(
+        "--queries",
+        **FILE,
+        help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
+        " by language.",
+        heading="input",
+        rank=60,
+    ),
+    "by": option(
+        "--by",
+        multiple=True,
+        metavar="COLUMN",
+        help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
+        " each column in a table of its own. a:b: by the combinations of two columns. Several languages stay apart.",
+        heading="statistics",
+        rank=70,
+    ),
+    "weights": option(
+        "--weights",
+        metavar="COLUMN",
+        help="Weigh queries in means by this column of --queries, such as how often each is asked; totals have no"
+        " weights.",
+        heading="statistics",
+    ),
+    "pool_languages": option(
+        "--pool-languages",
+        is_flag=True,
+        help="Let queries in different languages count in one mean.",
+        heading="statistics",
+    ),
+    "then_by": option(
+        "--then-by",
+        type=INPUT,
+        multiple=True,
+        metavar="RUN_OR_COLUMN",
+        help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
+        " several, in order. What still ties is averaged; a document that it lacks comes last.",
+        heading="ties",
+    ),
+    "decimal": option(
+        "--decimal",
+        type=click.Choice([",", "."]),
+        expose_value=False,
+        callback=_entering("deadheat.core.io.values:decimal"),
+        help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
+        " semicolons also a comma, where it can be nothing else].",
+        heading="input",
+    ),
+    "encoding": option(
+        "--encoding",
+        metavar="NAME",
+        expose_value=False,
+        callback=_entering("deadheat.core.io.records:encoding"),
+        help="The encoding of CSV and TSV files that are not UTF-8: cp1252 for CSV from Excel in Western Europe.",
+        heading="input",
+    ),
+    "columns": option(
+        "--columns",
+        metavar="NAME=COLUMN,...",
+        multiple=True,
+        callback=parsed_names,
+        help="Names of columns that are not recognised, such as doc_id=hit,score=similarity; of one kind of files as in"
+        " run.doc_id=hit.",
+        heading="input",
+    ),
+    "ascending": option("--ascending", is_flag=True, help="Lower scores rank first, as of distances.", heading="input"),
+    "normalize_ids": option(
+        "--normalize-ids",
+        metavar="FORM",
+        help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
+        heading="input",
+    ),
+    "collection": option(
+        "--collection",
+        **FILE,
+        help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
+        " not in it are counted and named.",
+        heading="input",
+    ),
+    "strict": option(
+        "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error.", heading="input"
+    ),
+    "check_duplicates": option(
+        "--check-duplicates/--no-check-duplicates",
+        default=True,
+        help="Check for documents that a run has twice for a query (default), or trust the data. Judged ones are an"
+        " error in any case; judgments that come twice are merged, or an error if they contradict each other.",
+        heading="input",
+    ),
+    "max_memory": option(
+        "--max-memory",
+        metavar="BYTES",
+        expose_value=False,
+        callback=_entering("deadheat.core.io.files:max_memory", n_bytes),
+        help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
+        " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
+        " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
+        heading="input",
+    ),
+    "id_pattern": option(
+        "--id-pattern",
+        metavar="RE",
+        help="Pattern that every expected id must match as a whole; default: HP: and seven digits for"
+        " expected_hpo_ids.",
+        heading="input",
+    ),
+    "language": option(
+        "--language", metavar="CODE", help="The language of cases whose file names none, such as de.", heading="input"
+    ),
+    "input_format": option(
+        "--input-format",
+        metavar="json|jsonl|csv|tsv|xlsx",
+        help="Format of the files, as for standard input; default: by their names.",
+        heading="input",
+    ),
+    "fields": option(
+        "--columns",
+        metavar="FIELD=COLUMN,...",
+        callback=parsed_names,
+        help="Names of fields that are not recognised, such as text=symptom,expected_ids=term.",
+        heading="input",
+    ),
+    "flags": flags,
+}
+LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
+SAVING = ("save_depth", "label", "commit", "replace")
+INTERVALS = tuple(_OF_INTERVALS)
+TESTS = tuple(name for name in options_of(Design, "statistics") if name not in INTERVALS)
+STRATA = ("queries", "weights", "by", "pool_languages")
+READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
+COLLECTION = ("collection", "strict")
+LIMITS = ("max_memory",)
+FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")
+CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
+LAST = ("check_duplicates", *LIMITS, "flags")
+# not for saved evaluations, except --decimal, which tables of queries need too
+OF_EVALUATING = (
+    *("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION),
+    *("unjudged", "unjudged_max_rel", "engine", "spark_master", "spark_conf"),
+)
+
+
+def with_options(*names: str) -> Callable[[Any], Any]:
+    """Return a decorator that gives a command options, in the order in which its help lists them.
+
+    Parameters
+    ----------
+    *names : str
+        Each the name of one of `OPTIONS`; or of a group of options that plugins add, such as ``other_judgments``, or of
+        one of them, such as ``other_judgments.documents``: there is none if the plugin is not there.
+    """
+
+    def decorate(command: Any) -> Any:  # noqa: ANN401 - click's
+        for name in reversed(names):
+            for add_option in reversed(_options_named(name)):
+                command = add_option(command)
+        return command
+
+    return decorate
+
+
+def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
+    """Return one of `OPTIONS`, or those of a group, or one of these."""
+    if name in OPTIONS:
+        return [OPTIONS[name]]
+    group, _, parameter = name.partition(".")
+    options: dict[str, Callable[[Any], Any]] = {}
+    for module in hooks.option_groups(group):
+        options |= import_module(module).OPTIONS
+    if not parameter:
+        return list(options.values())
+    return [options[parameter]] if parameter in options else []
+
+
+def command(*lines: str, kind: type[Command] = Command) -> Callable[[Callable[..., Any]], Command]:
+    """Return what makes a function a command with short help and these examples, the most useful first."""
+    return lambda function: click.command(function.__name__, cls=kind, examples=lines)(function)

@@ -1,0 +1,67 @@
+"""Kinds of judgments: what is different with those that are of something else than documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.structures import T
+
+
+class KindOfJudgments(NamedTuple):
+    """What is different with one kind of judgments.
+
+    Attributes
+    ----------
+    what : str
+        What is judged, as messages say it.
+    refuses : mapping of str to str, default {}
+        Arguments of `evaluate` and `compare` that cannot be given with them, and a hint for each, which may be empty.
+    default_measures : callable or None, default None
+        Returns the measures, or their notation, that are computed if none are named; None: those of `evaluate`.
+    measures : callable or None, default None
+        Takes measures that were asked for and returns what they are here, or raises `MeasureError`; None: as they are.
+    is_run : callable or None, default None
+        Tells whether a list, in a dict, is a run; else it is what was retrieved for one query. None: it is the latter,
+        or what a run of documents may be.
+    retrieved : str, default "documents"
+        What a run retrieves, as messages say it.
+    lacks : str, default ""
+        Why no run can be held against these judgments again, as of a file in an earlier format; "" if one can.
+    """
+
+    what: str
+    refuses: Mapping[str, str] = MappingProxyType({})
+    default_measures: Callable[[], Sequence[Any]] | None = None
+    measures: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+    is_run: Callable[[list[Any]], bool] | None = None
+    retrieved: str = "documents"
+    lacks: str = ""
+
+    def as_judged(self, measures: Sequence[T]) -> tuple[T, ...]:
+        """Return measures as they are under these judgments."""
+        return tuple(measures if self.measures is None else self.measures(measures))
+
+    def check_known(self, name: str) -> None:
+        """Raise `DataError` if no run can be held against these judgments, which are those of `name`, again."""
+        if self.lacks:
+            raise DataError(f"{name} {self.lacks}", hint="evaluate its run again, and save it")
+
+    def check_refused(self, given: Mapping[str, object]) -> None:
+        """Raise `ParameterError` if an argument was given that does not go with these judgments.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            The arguments by name; None is not given.
+        """
+        for argument, hint in self.refuses.items():
+            if given.get(argument) is not None:
+                raise ParameterError(
+                    argument=argument, found="some", allowed="None", beside={"qrels": self.what}, hint=hint
+                )
+
+
+DOCUMENTS = KindOfJudgments("documents")

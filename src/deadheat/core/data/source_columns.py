@@ -1,0 +1,97 @@
+"""Which columns of which source qrels and runs were read from: of one column, every retrieved document is relevant."""
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from deadheat.core.errors import ABSENT, Advice, ColumnError
+from deadheat.core.io.kinds import value_column
+
+
+@dataclass(frozen=True, eq=False)
+class SourceColumns:
+    """The columns that a table was read from.
+
+    Attributes
+    ----------
+    source : pathlib.Path, weakref or object
+        The file, the dataframe, or the first row of a list: a list itself may be large, and would be kept alive.
+        ABSENT where nothing tells sources apart.
+    doc_id : str
+        The name of the column of documents.
+    value : str or None
+        That of the column of numbers; None where there is none.
+    """
+
+    source: object
+    doc_id: str
+    value: str | None
+
+    def __reduce__(self) -> tuple[type["SourceColumns"], tuple[object, ...]]:
+        """Leave the source out of pickles: in another process it is another one."""
+        return SourceColumns, (ABSENT, self.doc_id, self.value)
+
+    def is_of_same_source(self, other: "SourceColumns") -> bool:
+        """Tell whether both were read from one source."""
+        if isinstance(self.source, Path):
+            return self.source == other.source
+        source = self.source
+        other_source = other.source
+        if isinstance(source, weakref.ref) and isinstance(other_source, weakref.ref):
+            source = source()
+            other_source = other_source()
+        return source is other_source and source is not None and source is not ABSENT
+
+
+def source_columns_of(source: object, path: Path | None, columns: Mapping[str, str]) -> SourceColumns | None:
+    """Return the columns that a table was read from; None of what has no columns.
+
+    Parameters
+    ----------
+    source : object
+        As the user gave it.
+    path : pathlib.Path or None
+        Of the file that was read.
+    columns : mapping of str to str
+        Those that were read, from canonical name to name in the source.
+    """
+    if not columns:
+        return None
+    value = columns.get(value_column(columns) or "")
+    return SourceColumns(_handle_of(source) if path is None else path.resolve(), columns["doc_id"], value)
+
+
+def _handle_of(source: object) -> object:
+    """Return what tells a source apart from others without keeping all of it alive."""
+    if isinstance(source, list | tuple):
+        return source[0] if source else ABSENT
+    try:
+        return weakref.ref(source)
+    except TypeError:  # not every class allows it
+        return ABSENT
+
+
+def refuse_one_column(qrels: SourceColumns | None, run: SourceColumns | None, where: str) -> None:
+    """Raise `ColumnError` for qrels and a run that are read from one column.
+
+    Parameters
+    ----------
+    qrels, run : SourceColumns or None
+    where : str
+        The qrels, for the message.
+    """
+    if qrels is None or run is None or qrels.doc_id != run.doc_id or not qrels.is_of_same_source(run):
+        return
+    if qrels.value is not None and qrels.value != run.value:
+        return  # judgments of what was retrieved, as of recommenders
+    columns = f"the column {qrels.doc_id!r}"
+    if qrels.value is not None:
+        columns = f"the columns {qrels.doc_id!r} and {qrels.value!r}"
+    raise ColumnError(
+        f"qrels and run are both read from {columns}: whatever is retrieved would count as relevant",
+        allowed="a column for each",
+        hint=Advice("columns", {"doc_id": "..."}, of="qrels", when="if another one holds the relevant documents, "),
+        python="dh.read_qrels and dh.read_run take these",
+        path=where,
+    )

@@ -1,0 +1,1020 @@
+"""Qrels and runs: checked tables of (query, document, number), lazy where the source allows it."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
+
+import numpy as np
+import polars as pl
+
+from deadheat.core import hooks
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.checks import as_precision, as_text, check_choice
+from deadheat.core.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.renderable import InNotebooks
+from deadheat.core.data.rows import (
+    LazyRows,
+    MappingRows,
+    MemoryRows,
+    Rows,
+    ScorePrecision,
+    UnreadRows,
+    UnreadTrec,
+    ordered_by,
+    rank_tuples,
+    round_and_warn,
+)
+from deadheat.core.data.source_columns import SourceColumns, source_columns_of
+from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.core.io.files import CATALOGUE, FileState, check_path, exceeds, in_catalogue
+from deadheat.core.io.folders import file_in, read_folder
+from deadheat.core.io.formats import (
+    COMPRESSED,
+    SUFFIXES,
+    Content,
+    chosen_format,
+    has_column,
+    is_too_large,
+    locate,
+    scan,
+)
+from deadheat.core.io.formats.trec import ranks_of_file
+from deadheat.core.io.guarding import check_threads, guard_polars
+from deadheat.core.io.kinds import Kind, check_given
+from deadheat.core.io.notes import Notes, Ranked
+from deadheat.core.io.results import LEAVE_OUT_PADDING, PADDING, Pick, Reader, Repeated, note_of_merged
+from deadheat.core.io.sources import OF_CASES, read_object
+from deadheat.core.io.values import FORMS, Nested, check_mapping
+from deadheat.core.phases import phase
+from deadheat.core.structures import copy_with
+from deadheat.core.wording import escape_invisible, format_count, format_list
+
+HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
+LOWER_FIRST = "lower scores rank first, as asked: they are negated"
+OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
+
+# A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
+Source: TypeAlias = object
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """Facts about qrels or a run.
+
+    Attributes
+    ----------
+    n_queries, n_rows, n_documents : int
+        Queries, (query, document) pairs, and different documents.
+    fewest, most : int
+        Documents of a query.
+    lowest, highest : float
+        Relevance or score.
+    n_tied_queries : int
+        Queries in which two documents have the same number.
+    notes : tuple of str
+        What was assumed or skipped to read them.
+    """
+
+    n_queries: int
+    n_rows: int
+    n_documents: int
+    fewest: int
+    most: int
+    lowest: float
+    highest: float
+    n_tied_queries: int
+    notes: tuple[str, ...] = ()
+
+
+class DocumentTable(InNotebooks):
+    """Rows of (query_id, doc_id, number): the base of `Qrels` and `Run`.
+
+    Attributes
+    ----------
+    name : str
+        Label of the table: what the caller gave, or the file name without its format.
+    path : pathlib.Path or None
+        The file that it was read from.
+    rows : Rows
+        Stored as the source allows.
+    notes : tuple of str
+        What was assumed or skipped to read the source, for people.
+    by_keys : tuple of one precision, or None
+        Not None if the scores are ranks by several keys, whose scores were rounded so.
+    failures : polars.DataFrame or None
+        What :func:`deadheat.read_judgments` found to be no grade.
+    id_form : str or None
+        The form of Unicode that :meth:`normalized` brought the ids to.
+    """
+
+    kind: ClassVar[Kind]
+    by_keys: tuple[ScorePrecision] | None = None
+    failures: pl.DataFrame | None = None
+    id_form: str | None = None
+    source_columns: SourceColumns | None = None  # which columns its rows were read from
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word that users look for
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        self.path = path_of(source)
+        if name is not None:
+            as_text("name", name)
+        self.name = name or (label_of(self.path) if self.path else self.kind)
+        if name is None and self.path is None and in_catalogue(source):
+            self.name = str(source).removeprefix(CATALOGUE)
+        self.format = None if format is None else chosen_format("", format)
+        self.columns = {} if columns is None else check_given(columns)
+        self.notes: tuple[str, ...] = ()
+        with nullcontext() if isinstance(source, Mapping) else guard_polars(self.where):  # dicts need no Polars
+            self.rows = self._read(source)
+
+    def _read(self, source: Source) -> Rows:
+        file = None if self.path is None else FileState.of(self.path)
+        content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
+        self.notes = tuple(map(str, content.notes))
+        self.source_columns = source_columns_of(source, self.path, content.columns)
+        content = self._look_at(content)
+        if isinstance(content.rows, Mapping):
+            return self._hold(check_mapping(content.rows, self.kind, self.where))
+        match content.rows:
+            case pl.DataFrame() as frame:
+                return MemoryRows(frame, content.hashes, content.query_runs)
+            case Path() as path:
+                return UnreadTrec(path)
+            case lazy:
+                if content.reading is None:
+                    return LazyRows(lazy, self.where)
+                return UnreadRows(lazy, content.reading, self.where, file)
+
+    def _look_at(self, content: Content) -> Content:
+        """Return what is to be held, and warn the user of what looks wrong."""
+        return content
+
+    def _hold(self, nested: Nested) -> Rows:
+        """Return the rows of checked dicts."""
+        return MappingRows(nested, self.kind, self.where)
+
+    def _scan(self, path: Path) -> Content:
+        if path.is_dir():
+            together = read_folder(path, self.kind)
+            if together is not None:
+                return together
+            path, note = file_in(path, self.kind)
+            self.path = path
+            content = self._scan(path)
+            return replace(content, notes=(note, *content.notes))
+        if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
+            return Content(path, ranks=ranks_of_file(path))
+        with phase(f"reading {path.name}"):
+            content = scan(path, self.kind, format=self.format, columns=self.columns)
+        if content.are_cases:  # which a higher floor reads
+            return Content(hooks.service("cases").read_cases(path, format=self.format).qrels().to_dict(), (OF_CASES,))
+        return content
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """Return `source` itself if it is of this class, else read it."""
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, DocumentTable):
+            raise SourceTypeError(given=source, allowed=cls.kind, hint="are the arguments swapped?")
+        return cls(source)
+
+    @classmethod
+    def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
+        """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
+        held = MemoryRows(rows) if isinstance(rows, pl.DataFrame) else MappingRows(rows, cls.kind, name)
+        return copy_with(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
+
+    def normalized(self, form: str | None) -> Self:
+        """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
+
+        Raises
+        ------
+        DuplicateError
+            Two documents of a query have one id then.
+        """
+        if form is not None:
+            check_choice("normalize_ids", form, FORMS)
+        if form in {None, self.id_form}:
+            return self
+        as_form = cast("Any", form)
+        ids = pl.col("query_id", "doc_id").str.normalize(as_form)
+        queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
+        found = self.with_rows(
+            self.rows.normalized(as_form),
+            id_form=form,
+            **{key: frame.with_columns(ids) for key, frame in self.beside().items()},
+            **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
+        )
+        found.check_duplicates()
+        if self.kind == "run":
+            found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
+        return found
+
+    def beside(self) -> dict[str, pl.DataFrame]:
+        """Return the tables beside the rows, each with a query_id and a doc_id, by their keys."""
+        found = {}
+        for key in hooks.names_beside():
+            frame = getattr(self, key, None)
+            if frame is not None:
+                found[key] = frame
+        return found
+
+    def with_rows(self, rows: Rows, **attributes: Any) -> Self:  # noqa: ANN401 - of any attribute
+        """Return the table with other rows, which are checked, and other attributes that go with them."""
+        found = copy_with(self, rows=rows, **attributes)
+        vars(found).pop("in_order", None)
+        vars(found).pop("fingerprint", None)
+        return found
+
+    def noted(self, notes: Notes) -> Self:
+        """Return the table with notes on how its rows were found, and its numbers checked."""
+        if isinstance(self.rows, MappingRows):
+            self.rows.numbers(list(self.rows.mapping))
+        return copy_with(self, notes=(*map(str, notes), *self.notes))
+
+    def __repr__(self) -> str:
+        return escape_invisible(f"<{type(self).__name__} {self.name}>")
+
+    @property
+    def where(self) -> str:
+        """Where the rows come from, for messages."""
+        return str(self.path) if self.path else self.name
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a Polars frame, in the order of the source."""
+        if isinstance(self.rows, MemoryRows):
+            check_threads()  # what the caller does with them would hang
+            return self.rows.frame.clone()  # whose columns the caller may replace
+        with guard_polars(self.where):
+            return self.rows.frame.clone()
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the rows as ``{query_id: {doc_id: number}}``."""
+        return self.rows.to_dict()
+
+    def facts(self) -> TableFacts:
+        """Return how many queries and documents there are, how many tie, and what was assumed to read them.
+
+        Examples
+        --------
+        >>> facts = Run({"q1": ["d1", "d2"], "q2": ["d1"]}).facts()
+        >>> facts.n_queries, facts.n_rows, facts.most, facts.n_tied_queries
+        (2, 3, 2, 0)
+        >>> facts.notes
+        ('ranked lists without scores: in strict order, no ties',)
+        """
+        rows = self.to_polars()
+        bare: tuple[str, ...] = getattr(self, "bare", ())
+        value = rows.columns[2]
+        of_query = rows.group_by("query_id").agg(pl.len().alias("n"), pl.col(value).n_unique().alias("n_values"))
+        sizes = [*of_query["n"], *([0] * len(bare))]
+        numbers = rows[value].to_numpy()
+        return TableFacts(
+            n_queries=len(sizes),
+            n_rows=rows.height,
+            n_documents=rows["doc_id"].n_unique(),
+            fewest=min(sizes),
+            most=max(sizes),
+            lowest=float(numbers.min()) if len(numbers) else np.nan,
+            highest=float(numbers.max()) if len(numbers) else np.nan,
+            n_tied_queries=of_query.filter(pl.col("n_values") < pl.col("n")).height,
+            notes=self.notes,
+        )
+
+    def check_duplicates(self, *, now: bool = False) -> None:
+        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
+
+        A run in a cluster or a large file is checked when it is placed, in the same pass, and raises then.
+
+        Parameters
+        ----------
+        now : bool, default False
+            Whether such a run is checked in a pass of its own.
+        """
+        if self.rows.are_unique:
+            return
+        if isinstance(self.rows, UnreadRows) and self.kind == "run" and not now:
+            self.rows.check_duplicates = True
+            return
+        with guard_polars(self.where):
+            found = self.rows.repeated_pairs()
+        if found is not None and len(found):
+            raise self.duplicate(found)
+        self.rows.are_unique = True
+
+    def duplicate(self, found: pl.DataFrame) -> DuplicateError:
+        """Return the error for repeated pairs: query_id, doc_id and count of each."""
+        padding = found.filter(pl.col("doc_id") == PADDING) if self.kind == "run" else found.clear()
+        query, doc, count = padding.row(0) if len(padding) else found.row(0)
+        what = self._describe_duplicate(query, doc, count)
+        lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
+        at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
+        more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
+        column = column_of_runs(self.path, self.name) if self.kind == "run" and self.path is not None else None
+        hint = None
+        if column is not None:
+            hint = f"column {column!r} tells several runs apart, which evaluate and compare read"
+        elif len(padding):
+            hint = LEAVE_OUT_PADDING
+        return DuplicateError(
+            f"{what}{at}{more}",
+            hint=hint,
+            path=self.path or self.name,
+            line=lines[1] if len(lines) > 1 else None,
+        )
+
+    def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
+        """Say what comes how often, and what is allowed."""
+        return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
+
+
+class JudgingRule(Protocol):
+    """How qrels were made of judgments of another kind, for one run: `Qrels.judging_rule`.
+
+    It goes with the qrels when their queries are selected, and what it needs is in tables beside them.
+    """
+
+    @property
+    def kind(self) -> KindOfJudgments:
+        """The kind of the judgments."""
+        ...
+
+    def fingerprint(self, qrels: "Qrels") -> str:
+        """Return a hash of the judgments, the same for all runs that are held against them."""
+        ...
+
+    def judged(self, qrels: "Qrels") -> pl.DataFrame:
+        """Return what is judged: query_id, its name as doc_id, relevance."""
+        ...
+
+    def judge_again(self, judgments: "Qrels", qrels: "Qrels") -> "Qrels":
+        """Return what the judgments, of which there are qrels, say of what the run of other qrels retrieved."""
+        ...
+
+    def is_any_known(self, qrels: "Qrels") -> bool:
+        """Tell whether anything that the run retrieved is of a document that the judgments know."""
+        ...
+
+    def change_to(self, other: "JudgingRule") -> str:
+        """Say how another rule differs from this one; "" if it does not."""
+        ...
+
+    def warning_of_renamed(self, shown: str) -> str:
+        """Return a warning that documents may have been renamed: those that are shown."""
+        ...
+
+    def none_known(self, name: str, reference: str) -> str:
+        """Say that nothing that the run `name` retrieved is of a document that the judgments of `reference` know."""
+        ...
+
+
+class Qrels(DocumentTable):
+    """Relevance judgments: query_id, doc_id, relevance.
+
+    Parameters
+    ----------
+    source : path, dict of dict, iterable of tuples, dataframe
+        Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
+        with an empty dict or list is one without a relevant document; of rows, one with ``answerable`` false, which
+        is unanswerable: measures leave it out by default.
+    name : str, optional
+        Label for messages and tables.
+    format : str, optional
+        Format of the file, if its name does not say.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
+
+    Attributes
+    ----------
+    subtopics : polars.DataFrame or None
+        query_id, doc_id, subtopic and relevance, if the second field of a TREC file, or a column ``subtopic`` of a
+        table, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
+        document has its highest relevance.
+    passages : polars.DataFrame or None
+        query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
+        that :class:`Spans` holds them against (without doc_id).
+    judging_rule : JudgingRule or None
+        How judgments of another kind, such as :class:`Spans`, made these for one run; None of others.
+    unanswerable : tuple of str
+        The queries that the source says no document answers, sorted.
+    source_form : {"trec", "array", "other"}
+        What the source is, as negative labels are usual in one form and padding in another.
+
+    Examples
+    --------
+    >>> Qrels({"q1": {"d1": 2, "d2": 0}}).to_polars().rows()
+    [('q1', 'd1', 2.0), ('q1', 'd2', 0.0)]
+    """
+
+    kind = "qrels"
+    subtopics: pl.DataFrame | None = None
+    passages: pl.DataFrame | None = None
+    judging_rule: JudgingRule | None = None
+    unanswerable: tuple[str, ...] = ()
+    source_form: str = "other"
+    open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
+
+    def _read(self, source: Source) -> Rows:
+        rows = super()._read(source)
+        if self.unanswerable:
+            relevant = rows.frame.filter(pl.col("query_id").is_in(self.unanswerable) & (pl.col("relevance") > 0))
+            for query, doc, _ in relevant.head(1).rows():
+                raise DataError(
+                    f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
+                    allowed="one or the other",
+                    path=self.where,
+                )
+            lost = {*self.unanswerable}.difference(rows.frame["query_id"])
+            if isinstance(rows, MappingRows):
+                return replace(rows, mapping={**rows.mapping, **{query: {} for query in sorted(lost)}})
+            self.bare = tuple(sorted(lost))
+        return rows
+
+    def _look_at(self, content: Content) -> Content:
+        self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
+        if content.is_trec:
+            self.source_form = "trec"
+        if isinstance(content.rows, pl.DataFrame):
+            queries = content.rows["query_id"]
+            if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
+                several = format_count(len(marked), "query", "queries")
+                self.notes = (*self.notes, f"{several} with # in front ({format_list(marked)}): comments, perhaps?")
+        return content
+
+    @classmethod
+    def of_results(
+        cls,
+        results: object,
+        *,
+        id: Pick | None = None,  # noqa: A002 - what every library calls it
+        relevance: Pick | None = None,
+        repeated: Repeated = "error",
+        name: str | None = None,
+    ) -> Self:
+        """Return judgments from objects of other libraries.
+
+        Parameters
+        ----------
+        results : dict of list
+            The relevant documents of each query, as `Run.of_results` takes retrieved ones; also ratings of
+            Elasticsearch, OpenSearch and Quepid.
+        id, relevance : str or callable, optional
+            Where they are, if the form of a document does not say: a name, a dotted path, or a function of it. Where
+            no document has a relevance, each is 1.
+        repeated : {"error", "best", "first"}, default "error"
+            What to do with a document that comes twice.
+        name : str, optional
+            Label for messages and tables.
+
+        Examples
+        --------
+        >>> ratings = {"q1": [{"_index": "docs", "_id": "d1", "rating": 3}]}
+        >>> Qrels.of_results(ratings).to_dict()
+        {'q1': {'d1': 3}}
+        """
+        listing = Reader(cls.kind, name or cls.kind, id, relevance, repeated).read(results)
+        return cls(listing.documents, name=name).noted(listing.notes)
+
+    def check_duplicates(self, *, now: bool = False) -> None:  # noqa: ARG002 - judgments are always looked at now
+        """Merge judgments that come twice with the same relevance, and note how many.
+
+        Raises
+        ------
+        DuplicateError
+            A document has two relevances for a query.
+
+        Examples
+        --------
+        >>> qrels = Qrels([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)])
+        >>> qrels.check_duplicates()
+        >>> qrels.to_dict()
+        {'q': {'a': 1.0, 'b': 0.0}}
+        >>> qrels.notes
+        ("1 judgment that repeats another one is merged, as of document 'a' for query 'q'",)
+        """
+        if self.rows.are_unique:
+            return
+        with guard_polars(self.where):
+            repeated = self.rows.repeated_pairs()
+            if repeated is not None and len(repeated):
+                self._merge_duplicates(repeated)
+        self.rows.are_unique = True
+
+    def _merge_duplicates(self, repeated: pl.DataFrame) -> None:
+        """Keep one of the rows that are equal.
+
+        Parameters
+        ----------
+        repeated : polars.DataFrame
+            query_id, doc_id and n of each pair that comes more than once.
+        """
+        merged: Rows
+        if type(self.rows) is LazyRows:  # so that it can still be joined in its engine
+            merged = LazyRows(self.rows.lazy.unique(), self.where)
+        else:
+            merged = MemoryRows(self.rows.frame.unique(maintain_order=True))
+        contradicted = merged.repeated_pairs()
+        if contradicted is not None and len(contradicted):
+            raise self.duplicate(repeated.join(contradicted, on=["query_id", "doc_id"], how="semi"))
+        n_merged = int(repeated["n"].sum()) - len(repeated)
+        query, doc, _ = repeated.row(0)
+        self.notes = (*self.notes, note_of_merged(n_merged, f"of document {doc!r} for query {query!r}"))
+        self.rows = merged
+        for name in ("in_order", "fingerprint"):
+            vars(self).pop(name, None)
+
+    def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
+        """Name the relevances that contradict each other."""
+        rows = self.to_polars().filter(query_id=query, doc_id=doc)
+        grades = " and ".join(f"{grade:g}" for grade in rows["relevance"].unique().sort().to_list())
+        return (
+            f"document {doc!r} is judged {count} times for query {query!r}, with relevance {grades};"
+            " a judgment may come twice with the same relevance only"
+        )
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the judgments as ``{query_id: {doc_id: relevance}}``, with the queries that have none.
+
+        Raises
+        ------
+        DuplicateError
+            A document has two relevances for a query.
+        """
+        self.check_duplicates()
+        return self.rows.to_dict() | {query: {} for query in self.bare}
+
+    def of_queries(self, names: Mapping[str, str], *notes: str) -> Self:
+        """Return the judgments of some queries under other ids.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new id of each query that stays; no two have the same.
+        *notes : str
+            On what was done, behind those of before.
+        """
+        kept, new = pl.col("query_id").is_in([*names]), pl.col("query_id").replace(names)
+        return self.with_rows(
+            MemoryRows(self.to_polars().filter(kept).with_columns(new)),
+            notes=(*self.notes, *notes),
+            **{key: frame.filter(kept).with_columns(new) for key, frame in self.beside().items()},
+            **{
+                name: tuple(sorted(names[one] for one in getattr(self, name) if one in names))
+                for name in ("bare", "unanswerable")
+            },
+        )
+
+    @property
+    def span_rule(self) -> object:
+        """How much of a span makes a chunk relevant; None of other judgments, and of a file in format 2."""
+        return getattr(self.judging_rule, "span_rule", None)
+
+    @cached_property
+    def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
+        """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
+        ordered = (
+            self.to_polars().select("query_id", "relevance").sort("query_id", "relevance", descending=[False, True])
+        )
+        runs = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
+        if self.bare:
+            runs = pl.concat([runs, pl.DataFrame({"query_id": self.bare, "n": 0}, schema=runs.schema)]).sort("query_id")
+        codes = np.arange(runs.height)
+        queries = runs.select("query_id", code=codes)
+        return queries, np.repeat(codes, runs["n"].to_numpy()), ordered["relevance"].to_numpy()
+
+    @cached_property
+    def bare(self) -> tuple[str, ...]:
+        """The queries that were given without a document, sorted."""
+        held = self.rows.mapping if isinstance(self.rows, MappingRows) else {}
+        return tuple(sorted(query for query, documents in held.items() if not documents))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 hash of the judgments, independent of their order; of such as judge each run the same for all."""
+        if self.judging_rule is not None:
+            return self.judging_rule.fingerprint(self)
+        rows = self.to_polars().sort("query_id", "doc_id")
+        parts = [_written(rows["query_id"].to_list()), _written(rows["doc_id"].to_list()), _bytes_of(rows["relevance"])]
+        parts += map(_written, filter(None, (self.bare, self.unanswerable)))
+        if self.subtopics is not None:
+            topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
+            parts += [_written(topics["subtopic"].to_list()), _bytes_of(topics["relevance"])]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+class Run(DocumentTable):
+    """Retrieved documents with their scores: query_id, doc_id, score.
+
+    Parameters
+    ----------
+    source : path, dict of dict, iterable of tuples, dataframe
+        Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
+        beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query with an empty dict
+        or list was asked, and nothing was found: it is an empty ranking, which ``missing="skip"`` does not leave out.
+        Of rows, a query exists if it has one. Ids are text: a dict of dicts holds too many to check each, so one that
+        is not text may pass as an unjudged document.
+    name : str, optional
+        Label for messages and tables.
+    format : str, optional
+        Format of the file, if its name does not say.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
+
+    Attributes
+    ----------
+    bare : tuple of str
+        The queries that were given without a document, sorted.
+
+    Examples
+    --------
+    >>> Run([("q1", "d1", 0.5), ("q1", "d2", 0.5)], name="bm25")
+    <Run bm25>
+    """
+
+    kind = "run"
+    bare: tuple[str, ...] = ()
+    are_failures_open = False  # whether documents of `failures`, which rank last, may be anywhere
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word that users look for
+        columns: Mapping[str, str] | None = None,
+        ascending: bool = False,
+    ) -> None:
+        self._ascending = ascending
+        super().__init__(source, name=name, format=format, columns=columns)
+        if ascending:
+            self.rows = self.rows.negated()
+            self.notes = (*self.notes, LOWER_FIRST)
+
+    @classmethod
+    def of(cls, source: Source, *, ascending: bool = False, name: str | None = None) -> Self:
+        """Return a run as it is, or under another name; anything else is read, lowest scores first if `ascending`."""
+        if ascending and isinstance(source, Run):
+            raise ParameterError(
+                argument="ascending",
+                given=True,
+                allowed="False for a Run that is read already",
+                hint="write Run(..., ascending=True)",
+            )
+        is_read = isinstance(source, DocumentTable)
+        found = super().of(source) if is_read else cls(source, name=name, ascending=ascending)
+        return found if name is None else found.renamed(name)
+
+    def _look_at(self, content: Content) -> Content:
+        rows = content.rows
+        if self.path is not None and isinstance(rows, pl.DataFrame) and exceeds(int(rows.estimated_size())):
+            self.notes = (*self.notes, HELD)
+        if isinstance(rows, Mapping) and (ranks := rank_tuples(rows, self.where)):
+            content = replace(content, rows=ranks)
+            self.notes, self.by_keys = (OF_TUPLES, *self.notes), (None,)
+        _check_direction(content.notes, ascending=self._ascending)
+        if any(isinstance(one, Ranked) for one in content.notes):
+            return content
+        if content.ranks is not None:
+            warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
+        elif content.list_order is not None:
+            warn_of_list_order(content.list_order, self.where, ascending=self._ascending)
+        elif isinstance(content.rows, Mapping | pl.DataFrame):
+            warn_of_order(content.rows, self.where, ascending=self._ascending)
+        return content
+
+    @classmethod
+    def of_results(
+        cls,
+        results: object,
+        *,
+        id: Pick | None = None,  # noqa: A002 - what every library calls it
+        score: Pick | None = None,
+        repeated: Repeated = "error",
+        ascending: bool = False,
+        name: str | None = None,
+    ) -> Self:
+        """Return a run from the results that a search library returned, one list for each query.
+
+        Known by their form, without any import: LangChain's documents and ``(document, score)``, LlamaIndex's
+        ``NodeWithScore``, Haystack's ``Document``, lists of sentence-transformers' ``semantic_search``, responses and
+        hits of Elasticsearch and OpenSearch, what a query of Chroma returned (minus the distance is the score), and
+        whatever has an ``id`` and a ``score``.
+
+        Parameters
+        ----------
+        results : dict of list, or list of list
+            Results of each query, best first, or what holds them: a response, an iterator. Of a list of lists, and of
+            Chroma's results of several queries, they are called "0", "1", and so on.
+        id, score : str or callable, optional
+            Where they are, if the form of a result does not say: the name of a key or attribute, a dotted path such as
+            ``"metadata.doc_id"``, or a function of one result. Results without scores are a ranked list, in strict
+            order.
+        repeated : {"error", "best", "first"}, default "error"
+            What to do if a document comes twice for a query, as a page does of which several chunks are found: raise,
+            keep its best score, or keep its first place. What was left out is counted in `notes`.
+        ascending : bool, default False
+            Lower scores rank first, as of distances.
+        name : str, optional
+            Label for messages and tables.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        SourceTypeError
+            The results have no known form.
+        DataError
+            A result has no id where it should be.
+        DuplicateError
+            A document comes twice, and `repeated` is "error".
+
+        Warns
+        -----
+        DeadheatWarning
+            Scores rise from the first result to the last, as distances do, or fall with ``ascending=True``.
+
+        Examples
+        --------
+        >>> chunks = [{"page": "p1", "score": 0.9}, {"page": "p2", "score": 0.9}, {"page": "p1", "score": 0.3}]
+        >>> run = Run.of_results({"q1": chunks}, id="page", repeated="best")
+        >>> run.to_dict(), run.notes
+        ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
+        """
+        where = name or cls.kind
+        listing = Reader(cls.kind, where, id, score, repeated, lower_first=ascending).read(results)
+        _check_direction(listing.notes, ascending=ascending)
+        warn_of_list_order(listing.order, where, ascending=ascending)
+        return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the rows as ``{query_id: {doc_id: number}}``, with the queries that were given without a document.
+
+        Examples
+        --------
+        >>> Run({"q1": {"d1": 0.5}, "q2": {}}).to_dict()
+        {'q1': {'d1': 0.5}, 'q2': {}}
+        """
+        return self.rows.to_dict() | {query: {} for query in self.bare}
+
+    def _hold(self, nested: Nested) -> Rows:
+        """Return the rows of checked dicts, and keep the queries without a document."""
+        self.bare = tuple(sorted(query for query, documents in nested.items() if not documents))
+        if self.bare:
+            nested = {query: documents for query, documents in nested.items() if documents}
+        return super()._hold(nested)
+
+    def renamed(self, name: str) -> Self:
+        """Return the run under another name."""
+        return copy_with(self, name=as_text("name", name))
+
+    def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
+        """Return the run with its ties ordered by the scores of other runs, one after the other.
+
+        What ties by all of them stays tied. A document that another run lacks comes after all that it has; `notes`
+        say how many of those in ties there are. Ids of the others are normalized as those of this run were.
+
+        Parameters
+        ----------
+        *others : path, dict, dataframe or Run
+            Such as the first stage, whose results were reranked. A text that names no file is a column of this run's
+            own file.
+        score_precision : {"float32", "float16", "bfloat16"} or int, optional
+            Round all scores first, those of the others too.
+
+        Returns
+        -------
+        Run
+            In memory; its scores are ranks, the lowest 1.
+
+        Raises
+        ------
+        DataError
+            Another run cannot be read.
+
+        Examples
+        --------
+        >>> llm, bm25 = {"q": {"a": 3, "b": 3, "c": 3}}, {"q": {"b": 7.5, "c": 7.5}}
+        >>> run = Run(llm).then_by(Run(bm25, name="bm25"))
+        >>> run.to_dict()
+        {'q': {'a': 1.0, 'b': 2.0, 'c': 2.0}}
+        >>> run.notes
+        ('3 tied documents ordered by bm25, 1 of them is not in it: it comes last',)
+        """
+        if score_precision is not None:
+            as_precision("score_precision", score_precision)
+        if not others:
+            return self
+        keys = [self._key(other) for other in others]
+        names = [key.name for key in keys]
+        labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
+        given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
+        frame, notes = ordered_by(self.to_polars(), given, score_precision)
+        return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
+
+    def _key(self, other: Source) -> "Run":
+        """Return a run to order ties by: read, or another column of the file of this one."""
+        if isinstance(other, str) and self.path is not None and not Path(other).exists():
+            try:
+                key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
+            except ParameterError:  # of files without columns
+                raise DataError(
+                    "no such file",
+                    path=other,
+                    hint=f"a column can be named only if the run has columns, as CSV has; {self.path} has none",
+                ) from None
+        else:
+            key = Run.of(other)
+        key.check_duplicates()
+        return key.normalized(self.id_form)
+
+    def positions(self, score_precision: ScorePrecision = None) -> pl.DataFrame:
+        """Return query_id, doc_id, above and tied of all documents.
+
+        Parameters
+        ----------
+        score_precision : {"float32", "float16", "bfloat16"} or int, optional
+
+        Examples
+        --------
+        >>> Run({"q": {"a": 2, "b": 1, "c": 1}}).positions().sort("doc_id").rows()
+        [('q', 'a', 0, 1), ('q', 'b', 1, 2), ('q', 'c', 1, 2)]
+        """
+        return (
+            self.rounded(score_precision)
+            .to_polars()
+            .select(
+                "query_id",
+                "doc_id",
+                above=pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
+                tied=pl.len().over("query_id", "score").cast(pl.Int64),
+            )
+        )
+
+    def rounded(self, precision: ScorePrecision) -> Self:
+        """Return the run with its scores rounded, in memory; without a precision, or of ranks, itself."""
+        if precision is None or self.by_keys is not None:
+            return self
+        frame = self.to_polars()
+        scores = round_and_warn(frame["score"].to_numpy(), precision)
+        return copy_with(self, rows=MemoryRows(frame.with_columns(score=pl.Series(scores))))
+
+
+def read_qrels(
+    source: Source,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in DocumentTable
+    columns: Mapping[str, str] | None = None,
+) -> Qrels:
+    """Read relevance judgments from a file, or from anything else that `Qrels` takes.
+
+    Parameters
+    ----------
+    source : path or other source
+        TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
+    name, format, columns : optional
+        As for `Qrels`.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed, or holds a value that cannot be evaluated.
+
+    Examples
+    --------
+    >>> read_qrels({"q1": {"d1": 1, "d2": 0}}).to_dict()
+    {'q1': {'d1': 1, 'd2': 0}}
+    """
+    return Qrels(source, name=name, format=format, columns=columns)
+
+
+def read_run(
+    source: Source,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in DocumentTable
+    columns: Mapping[str, str] | None = None,
+    ascending: bool = False,
+) -> Run:
+    """Read a run from a file, or from anything else that `Run` takes.
+
+    Parameters
+    ----------
+    source : path or other source
+        TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
+    name, format, columns, ascending : optional
+        As for `Run`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed, or holds a value that cannot be evaluated.
+
+    Examples
+    --------
+    >>> run = read_run({"q1": ["d2", "d1"]})
+    >>> run.to_dict(), run.notes
+    ({'q1': {'d2': -1, 'd1': -2}}, ('ranked lists without scores: in strict order, no ties',))
+    """
+    return Run(source, name=name, format=format, columns=columns, ascending=ascending)
+
+
+def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
+    """Raise `DuplicateError` if a table repeats a (query, document) pair; None is no table.
+
+    Runs are looked at where that is asked for; judgments, which are fewer, always.
+    """
+    for table in tables:
+        if table is not None and (is_asked or isinstance(table, Qrels)):
+            table.check_duplicates()
+
+
+def _check_direction(notes: Notes, *, ascending: bool) -> None:
+    """Raise if ranks, which have a direction, would be reversed."""
+    why = next((one.why_not_ascending for one in notes if isinstance(one, Ranked)), "")
+    if ascending and why:
+        raise ParameterError(argument="ascending", given=True, allowed=f"False, as {why}")
+
+
+def path_of(source: Source) -> Path | None:
+    """Return a source as a path, or None if it is not one."""
+    if isinstance(source, str | os.PathLike) and not in_catalogue(source):
+        return check_path(os.fsdecode(source))
+    return None
+
+
+def column_of_runs(source: Source, where: str) -> str | None:
+    """Return the column of a table that tells several runs of one system apart; None if it has none, or is no table.
+
+    Parameters
+    ----------
+    source : path, dataframe, or rows as dicts or named tuples
+    where : str
+        For messages.
+    """
+    path = path_of(source)
+    if path is None and isinstance(source, Mapping):
+        return None
+    for column in hooks.columns_of_runs():
+        if path is not None:
+            if has_column(path, column):
+                return column
+            continue
+        from deadheat.core.io.frames import columns_of, table_in  # they need Narwhals
+
+        if column in columns_of(table_in(source, where), where):
+            return column
+    return None
+
+
+def label_of(path: Path) -> str:
+    """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
+    name = path.name
+    for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx"):
+        name = name.removesuffix(suffix)
+    return name or path.name or path.resolve().name
+
+
+def hash_of_ids(ids: Sequence[str]) -> str:
+    """Return the SHA-256 of a list of ids, which the caller has sorted.
+
+    Examples
+    --------
+    >>> hash_of_ids(["q1", "q2"]) == hash_of_ids(["q1q2"])
+    False
+    """
+    return hashlib.sha256(_written(ids)).hexdigest()
+
+
+def _written(ids: Sequence[str]) -> bytes:
+    return json.dumps(ids).encode()  # quotes keep neighbours apart
+
+
+def _bytes_of(numbers: pl.Series) -> bytes:
+    return numbers.to_numpy().astype("<f8").tobytes()

@@ -1,0 +1,862 @@
+"""Evaluation, what evaluate() returns: exact scores by query, their means, how far ties can move them, and strata."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from math import isnan
+from pathlib import Path
+from typing import Any, Protocol, Self, Unpack, cast
+
+import numpy as np
+import polars as pl
+
+from deadheat.core import hooks
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.core.checks import as_count, as_text
+from deadheat.core.data.queries import Queries
+from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.tables import Qrels, Run, Source, hash_of_ids
+from deadheat.core.errors import MeasureError, ParameterError, UnknownMeasureError
+from deadheat.core.evaluation.evaluation_parts import EvaluationPart
+from deadheat.core.evaluation.facts import TOP, Facts, facts_of
+from deadheat.core.evaluation.intervals import (
+    AVERAGES,
+    KNOWN,
+    SMALLEST,
+    SUMMARY,
+    Cluster,
+    Interval,
+    IntervalArguments,
+    IntervalOptions,
+    Stratum,
+    Weights,
+    check_columns,
+    cluster_codes,
+    groups,
+    is_assigned,
+    keys_of,
+    label,
+    names_of,
+    order,
+    weights_of,
+)
+from deadheat.core.evaluation.origin import Origin
+from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.io.guarding import check_threads
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled
+from deadheat.core.placements.contiguous import kept
+from deadheat.core.placements.placements import Placements
+from deadheat.core.random_generators import Rng
+from deadheat.core.settings import ConventionArguments, Conventions, Saving
+from deadheat.core.structures import copy_with, group_values
+from deadheat.core.wording import did_you_mean, escape_invisible, format_path
+
+
+class KeptLists(Protocol):
+    """The first documents of lists, judged or not, that an evaluation may keep, for what looks at them too."""
+
+    def select(self, queries: BoolArray | IntArray) -> Self:
+        """Return those of some queries, which a mask or places say."""
+
+    def renamed(self, query_ids: TextArray) -> Self:
+        """Return them with other ids of their queries."""
+
+
+class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "traditional")):
+    """Scores of one run on one set of qrels, by measure.
+
+    Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
+    notation or another of its names. Tables and keys have the names by which the measures were asked for.
+
+    What it says is of the moment when it was made, whatever becomes of the dicts, frames or arrays that it was made
+    from. A run that was not held in memory is read again where that is needed; if its file changed, that is an error.
+
+    Attributes
+    ----------
+    name : str
+        Label of the run.
+    measures : tuple of Measure
+    query_ids : ndarray of str, shape (n_queries,)
+        The evaluated queries, sorted by code point.
+    conventions : Conventions
+    missing_queries : tuple of str
+        Queries of the qrels that the run lacks.
+    unjudged_queries : tuple of str
+        Queries of the run without judgments, which are left out.
+    placements : Placements
+        The ranks and ties of the judged documents, before the tie policy.
+    graded : Placements or None
+        The same by an ontology's judgments, for MaxRel alone.
+    notes : tuple of str
+        What was assumed or skipped to read qrels and run, for people.
+    alike : tuple of str
+        Those of them on ids of qrels and run that look alike and are not equal.
+    run : Run or None
+        What was evaluated; of a saved evaluation the documents that were kept, None if none were, or if these are some
+        queries of an evaluation.
+    qrels : Qrels
+    origin : Origin or None
+        Time, label and commit of a saved evaluation; None of one that was just made.
+    lists : KeptLists or None
+        The first documents of each list, where they were kept (``evaluate_dense(items=True)``).
+    known_depth : int or None
+        The rank to which lists were known when the evaluation was scored again; None if it was not.
+    features : mapping of str to EvaluationPart
+        What features know of the whole of it, by their keys, such as the labels of a judge.
+    saved_files : tuple of pathlib.Path
+        That :meth:`save` wrote of it; none of them is a baseline of it where a folder is given.
+    """
+
+    is_evaluation = True  # so that whoever reads qrels and runs can refuse it
+
+    def __init__(
+        self,
+        scores: Iterable[Scores],
+        *,
+        name: str,
+        query_ids: TextArray,
+        conventions: Conventions,
+        missing_queries: tuple[str, ...] = (),
+        unjudged_queries: tuple[str, ...] = (),
+        placements: Placements,
+        graded: Placements | None = None,
+        qrels: Qrels,
+        notes: tuple[str, ...] = (),
+        alike: tuple[str, ...] = (),
+        run: Run | None = None,
+        origin: Origin | None = None,
+        known_depth: int | None = None,
+        lists: KeptLists | None = None,
+        features: "Mapping[str, EvaluationPart[Evaluation]] | None" = None,
+    ) -> None:
+        self._scores = {of_measure.measure: of_measure for of_measure in scores}
+        self.measures = tuple(self._scores)
+        self.name, self.query_ids, self.conventions = name, query_ids, conventions
+        self.query_ids.flags.writeable = False
+        self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
+        self.placements, self.graded, self.qrels = placements, graded, qrels
+        self.notes, self.alike = notes, alike
+        self.run, self.origin, self.known_depth = run, origin, known_depth
+        self.lists, self.features = lists, dict(features or {})
+        self.saved_files: tuple[Path, ...] = ()
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
+        return escape_invisible(f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>")
+
+    def __contains__(self, measure: object) -> bool:
+        with suppress(MeasureError):
+            return self[measure] is not None  # type: ignore[index]
+        return False
+
+    def __getitem__(self, measure: MeasureLike) -> Scores:
+        if isinstance(measure, Measure) and (scores := self._scores.get(measure)) is not None:
+            return scores
+        # looked up first, as a custom measure's name cannot be parsed
+        named = self._named
+        wanted = named[measure] if isinstance(measure, str) and measure in named else parse_measure(measure)
+        wanted = named.get(wanted.label, wanted)  # R of spans is another measure than R
+        scores = self._scores.get(wanted)
+        if scores is None:
+            wanted = leveled(wanted, self.conventions.rel)
+            scores = self._scores.get(wanted)
+        if scores is None:
+            held = [own.label for own in self.measures]
+            raise UnknownMeasureError(
+                f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
+                hint=did_you_mean(wanted.label, held),
+            )
+        return scores
+
+    @cached_property
+    def _named(self) -> dict[str, Measure]:
+        """The measures by notation and by label."""
+        return {str(own): own for own in self.measures} | {own.label: own for own in self.measures}
+
+    def __iter__(self) -> Iterator[Scores]:
+        return iter(self._scores.values())
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    @property
+    def ties(self) -> str:
+        """The tie policy of the values."""
+        return self.conventions.ties
+
+    def placements_of(self, measure: Measure) -> Placements:
+        """Return what a measure is computed from: under an ontology, MaxRel has judgments of its own."""
+        if self.graded is not None and measure.by_ontology:
+            return self.graded
+        return self.placements
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut.
+
+        Of values over sampled documents the share of unjudged ones is None, as that of whole lists is another.
+        """
+        depths = [one.deepest for one in self.measures]
+        deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
+        facts = facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
+        if all(measure.of_whole_lists for measure in self.measures):
+            return facts
+        return replace(facts, unjudged_share=None)
+
+    @cached_property
+    def qrels_hash(self) -> str:
+        """The SHA-256 of the qrels' rows in any order, to tell these qrels from others."""
+        return self.qrels.fingerprint
+
+    @cached_property
+    def queries_hash(self) -> str:
+        """The SHA-256 of the query ids, to tell this set of queries from others."""
+        return hash_of_ids(self.query_ids.tolist())
+
+    def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
+        """Return a confidence interval of each measure's mean, by the name by which it was asked for.
+
+        Parameters
+        ----------
+        **options
+            As for :meth:`Scores.interval`; all measures share the resamples.
+        """
+        found = intervals(list(self), IntervalOptions(**options))
+        by_label = {scores.measure.label: interval for scores, interval in zip(self, found, strict=True)}
+        return ByMeasure(by_label, rel=self.conventions.rel)
+
+    def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Any:  # noqa: ANN401 - Steps, of a plugin
+        """Return how the value of a measure for one query comes about, document by document.
+
+        Parameters
+        ----------
+        measure : Measure or str
+            One that was evaluated.
+        query_id : str
+        run : path, dict, frame or Run, optional
+            The run, for the scores and the documents that are not judged; without it judged documents are listed alone.
+
+        Returns
+        -------
+        Steps
+            Where scores tie, each document has its expected contribution over all orders of the tie.
+
+        Raises
+        ------
+        UnknownMeasureError
+            The measure was not evaluated.
+        DataError
+            The query was not evaluated.
+        ParameterError
+            Ties were broken at random, or by document id or the input and there is no run to tell the order.
+
+        Examples
+        --------
+        >>> import deadheat as dh
+        >>> ev = dh.evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}, "AP")
+        >>> ev.steps("AP", "q").to_polars()["precision"].round(3).to_list()
+        [1.0, 0.667]
+        """
+        return hooks.service("steps").steps_of(self, measure, query_id, run)
+
+    def abstention(self, rel: float = 1) -> pl.DataFrame:
+        """Return how often the system abstains, and is right to, at each threshold of its scores.
+
+        Parameters
+        ----------
+        rel : float, default 1
+            Lowest relevance of an answer: a query without one is unanswerable.
+
+        Returns
+        -------
+        polars.DataFrame
+            threshold (null: any score is an answer; a score above the threshold is), n_abstained, n_unanswerable,
+            n_right (both), rate, precision and recall, as of :class:`Abstain`; null without a query that they are
+            over. The thresholds are the best scores of the queries: those whose best scores tie abstain together. No
+            more than the first row where scores are not at hand.
+
+        Examples
+        --------
+        >>> import deadheat as dh
+        >>> ev = dh.evaluate({"q1": {"a": 1}, "q2": {}}, {"q1": {"a": 0.9}, "q2": {"b": 0.3}}, "RR")
+        >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
+        [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
+        """
+        table: pl.DataFrame = hooks.service("abstention").tabulate_abstention(self, rel)
+        return table
+
+    def item_profile(
+        self,
+        cutoff: int = 10,
+        popularity: object = None,
+        *,
+        n_items: int | None = None,
+        n_users: float | None = None,
+        head: float = 0.2,
+    ) -> Any:  # noqa: ANN401 - an ItemProfile, of a higher floor
+        """Return which items the top k of the lists hold: coverage, concentration, popularity, tail and novelty.
+
+        Parameters
+        ----------
+        cutoff, popularity, n_items, n_users, head
+            As for :func:`item_profile`.
+
+        Returns
+        -------
+        ItemProfile
+
+        Raises
+        ------
+        ParameterError
+            The lists were not kept, or not so deep.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate_dense
+        >>> train, test = [[0, 1], [0], [0, 2]], [[2], [1], [1]]
+        >>> ev = evaluate_dense([[4, 3, 2, 1]] * 3, test, "RR", exclude=train, items=True)
+        >>> ev.item_profile(1).to_polars().rows()
+        [('1', 2.0), ('2', 1.0), ('0', 0.0), ('3', 0.0)]
+        """
+        return hooks.service("items").profile_of_evaluation(
+            self, popularity, cutoff, n_items=n_items, n_users=n_users, head=head
+        )
+
+    def by(
+        self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
+    ) -> "Strata":
+        """Return an evaluation of each stratum of queries.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Columns of the queries table, such as "language"; with several, every combination is a stratum. A query with
+            several values (a list, or ``a|b`` in a table) is in the stratum of each.
+        queries : path or frame
+            The queries table: query_id, and columns of text.
+        smallest : int, default 10
+            Strata of fewer queries are marked as small.
+        pool_languages : bool, default False
+            Whether queries of different languages may fall into one stratum; without it that gives a warning.
+
+        Returns
+        -------
+        Strata
+            A mapping of stratum (of several columns: a tuple) to `Evaluation`.
+
+        Raises
+        ------
+        ColumnError
+            The table has no such column.
+        DataError
+            The table has none of the evaluated queries.
+        ParameterError
+            Another option is out of its range.
+        """
+        as_count("smallest", smallest, low=0)
+        names = names_of(columns)
+        table = Queries.of(queries, names)
+        check_columns(names, table)
+        places = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
+        return Strata(self, places, names, table, smallest)
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        save_depth: int = Saving.save_depth,
+        label: str | None = None,
+        commit: str | None = None,
+        replace: bool = Saving.replace,
+        **options: Unpack[IntervalArguments],
+    ) -> Path:
+        """Write one JSON file: readable means, intervals and conventions, then scores and placements of all queries.
+
+        It holds the judgments and the first documents of each list too, of spans the offsets of spans and chunks, so
+        that it can be scored again (:meth:`rescored`).
+
+        Parameters
+        ----------
+        path : path
+            Of the file, ``.json``; an earlier save there is replaced, any other file is an error. Or a folder: one
+            that is there, or a text that ends in ``/``. There every save is a new file, named by time, label and run.
+        save_depth : int, default 100
+            Documents of each list to keep, more where a measure has a larger cutoff; 0: none. The tie of the last one
+            is kept whole if it has at most ten times as many documents. Nothing is kept of runs that are too large to
+            hold, or in a cluster; of a loaded evaluation, what it has stays.
+        label, commit : str, optional
+            By default branch and commit, as the environment of a CI system or git say.
+        replace : bool, default False
+            Whether a folder has one file a run, ``NAME.json``, in which an earlier save is replaced.
+        **options
+            Of the intervals, as for :meth:`Scores.interval`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from deadheat import evaluate
+        >>> ev = evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR")
+        >>> with TemporaryDirectory() as folder:
+        ...     names = [ev.save(folder, label=week).name for week in ("week1", "week2")]
+        ...     names.append(ev.save(folder, replace=True).name)
+        >>> names
+        ['...Z-week1-run.json', '...Z-week2-run.json', 'run.json']
+        """
+        from deadheat.core.evaluation.save_folder import target_of_save  # few evaluations are saved
+        from deadheat.core.evaluation.saved import write
+
+        origin = self.origin or Origin.here()
+        if label is not None:
+            origin = Origin(origin.time, as_text("label", label), origin.commit)
+        if commit is not None:
+            origin = Origin(origin.time, origin.label, as_text("commit", commit))
+        for part in self.features.values():
+            part.refuse_saving(self)
+        parts = self.keeping(save_depth).parts() | {"origin": origin}
+        is_replaced = Saving.checked("replace", replace)
+        with target_of_save(path, self.name, origin, replace=is_replaced) as target:
+            write(target, list(self), IntervalOptions(**options), parts)
+        self.saved_files += (target.resolve(),)
+        return target
+
+    def keeping(self, save_depth: int) -> "Evaluation":
+        """Return the evaluation with the first documents of each list alone, as they are saved.
+
+        Parameters
+        ----------
+        save_depth : int
+            As for :meth:`save`.
+        """
+        if Saving.checked("save_depth", save_depth):
+            save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
+        run = kept(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None
+        return copy_with(self, run=run)
+
+    def rescored(
+        self,
+        qrels: Source | None = None,
+        measures: MeasureLike | Iterable[MeasureLike] | None = None,
+        *,
+        ids: Mapping[str, str] | str | Path | None = None,
+        **conventions: Unpack[ConventionArguments],
+    ) -> "Evaluation":
+        """Return the evaluation of the same ranking under other judgments, measures or conventions.
+
+        Equal to evaluating the run itself, as far as it was kept: where ties at the cutoff of a measure are kept whole,
+        where lists are whole, and where all judged documents are among those that were kept. New queries that the
+        ranking was never asked, being neither in it nor in the earlier judgments, are left out, and `notes` say so; if
+        `missing` is given, it says what they count.
+
+        Parameters
+        ----------
+        qrels : path, dict of dict, dataframe, Qrels or Spans, optional
+            By default those of the evaluation. Of a run of chunks :class:`Spans`, which its chunks are held against.
+        measures : measure or iterable of measures, optional
+            By default those of the evaluation.
+        ids : mapping of str to str, or path, optional
+            The new id of each document that was renamed since: a dict, or a table with columns old and new.
+        **conventions
+            As for :func:`evaluate`, by default those of the evaluation.
+
+        Raises
+        ------
+        NotKeptError
+            The value of a measure for some query depends on documents that were not kept; it names both.
+        DataError
+            The evaluation has no ranking, or no judgments; or only one of both is of spans.
+        ParameterError
+            Ties are broken at random; or `ids` are given for chunks.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> ev = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["RR"])
+        >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
+        ({'RR': 1.0}, {'P@1': 0.5})
+        """
+        return cast("Evaluation", hooks.service("rescoring").rescored(self, qrels, measures, ids, conventions))
+
+    def parts(self) -> dict[str, Any]:
+        """Return the arguments that make the evaluation, except the scores."""
+        return {
+            name: getattr(self, name)
+            for name in (
+                *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
+                *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "features"),
+            )
+        }
+
+    def select(self, keep: BoolArray | IntArray, name: str | None = None) -> "Evaluation":
+        """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,), or of int
+            Which queries, or their places in any order.
+        name : str, optional
+            By default that of the run.
+        """
+        query_ids = self.query_ids[keep]
+        of_queries = {
+            "name": name or self.name,
+            "query_ids": query_ids,
+            "missing_queries": tuple(sorted(self._all_missing.intersection(query_ids.tolist()))),
+            "unjudged_queries": (),
+            "placements": self.placements.select(keep),
+            "graded": self.graded and self.graded.select(keep),
+            "run": None,
+            "lists": self.lists and self.lists.select(keep),
+            "features": {},
+        }
+        return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
+
+    @cached_property
+    def _all_missing(self) -> frozenset[str]:
+        return frozenset(self.missing_queries)
+
+    def called(self, name: str) -> "Evaluation":
+        """Return the evaluation under another name.
+
+        Parameters
+        ----------
+        name : str
+        """
+        return copy_with(self, name=as_text("name", name))
+
+    def renamed(self, names: Mapping[str, str]) -> "Evaluation":
+        """Return the evaluation of some queries under other ids.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new id of each query that stays; no two have the same.
+        """
+        places = {names[one]: place for place, one in enumerate(self.query_ids.tolist()) if one in names}
+        ids = np.array(sorted(places), dtype=object)
+        some = self.select(np.array([places[one] for one in ids], np.int64))
+        renamed = {
+            "query_ids": ids,
+            "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
+            "placements": replace(some.placements, query_ids=ids),
+            "graded": some.graded and replace(some.graded, query_ids=ids),
+            "lists": some.lists and some.lists.renamed(ids),
+            "qrels": self.qrels.of_queries({one: names[one] for one in self.query_ids.tolist() if one in names}),
+        }
+        return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
+
+    @property
+    def judge(self) -> Any:  # noqa: ANN401 - an Evaluation or None, of the plugin judges
+        """By the labels of a judge, which help to estimate the means; None without a judge."""
+        part: Any = self.features.get("judge")
+        return None if part is None else part.by_labels
+
+    @property
+    def is_own_judge(self) -> bool:
+        """Whether the labels of the judge are the scores of the run; False for a run that was not in memory."""
+        part: Any = self.features.get("judge")
+        return part is not None and bool(part.are_scores_of_run)
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts in means, of shape (n_queries,); None: all the same, or there are only totals."""
+        return next((one.weights for one in self if one.weights is not None), None)
+
+    def weighted(self, weights: Weights | None, queries: Source | None = None) -> "Evaluation":
+        r"""Return the evaluation with weighted means, :math:`\sum w x / \sum w`.
+
+        Parameters
+        ----------
+        weights : str or dict
+            How much each query counts, such as how often it is asked: a column of `queries`, or a dict of query_id to a
+            number from 0 on. One of weight 0 is left out: it loses its values. Totals, of counts, have no weights.
+        queries : path, frame or Queries, optional
+            The table of queries.
+
+        Returns
+        -------
+        Evaluation
+            Ties, intervals and tests are of the weighted mean.
+
+        Raises
+        ------
+        DataError
+            A query has no weight, or one that is below 0 or no number.
+        ParameterError
+            There is no table, or `weights` is something else.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> ev = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["b", "a"]}, "RR")
+        >>> ev.means()["RR"], round(ev.weighted({"q1": 3, "q2": 1}).means()["RR"], 4)
+        (0.75, 0.875)
+        """
+        table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
+        own = weights_of(weights, table, self.query_ids)
+        notes = (f"weights: {weights} of {format_path(table.where)}",) if isinstance(table, Queries) else ()
+        found = Evaluation([one.weighted(own) for one in self], **self.parts() | {"notes": (*self.notes, *notes)})
+        for part in self.features.values():
+            found = part.weight(found, weights, table)
+        return found
+
+    @cached_property
+    def unanswerable(self) -> tuple[str, ...]:
+        """The queries that the qrels say no document answers; measures leave them out if `no_relevant` is None."""
+        return self.qrels.unanswerable
+
+    def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
+        """Return the queries that have no relevant document for a measure."""
+        return tuple(self.query_ids[~self[measure].has_relevant].tolist())
+
+    def means(self) -> dict[str, float]:
+        """Return the mean over queries of each measure, by the name by which it was asked for; of a count the total.
+
+        Other names find it too, and under ``rel=2`` a name without a level, such as "AP", finds "AP(rel=2)".
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> means = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["MAP", "RR"]).means()
+        >>> means, means["AP"]
+        ({'MAP': 0.75, 'RR': 0.75}, 0.75)
+        """
+        return ByMeasure({scores.measure.label: scores.reported() for scores in self}, rel=self.conventions.rel)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
+        columns = [(scores.measure.label, scores.values.tolist()) for scores in self]
+        by_query: dict[str, dict[str, float]] = {}
+        for place, query_id in enumerate(self.query_ids.tolist()):
+            having = {label: values[place] for label, values in columns if not isnan(values[place])}
+            by_query[query_id] = ByMeasure(having, rel=self.conventions.rel)
+        return by_query
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value.
+
+        With ``unjudged="bounds"`` also unjudged_min and unjudged_max, null for measures without bounds.
+        """
+        check_threads()
+        none = [None] * len(self.query_ids)
+        frames = [
+            pl.DataFrame(
+                {
+                    "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
+                    "measure": [scores.measure.label] * len(scores.values),
+                    "value": scores.values,
+                    "tie_std": scores.tie_std,
+                    "tie_min": scores.tie_min,
+                    "tie_max": scores.tie_max,
+                    **{
+                        name: pl.Series(none if column is None else column, dtype=pl.Float64)
+                        for name, column in scores.columns().items()
+                    },
+                }
+            )
+            for scores in self
+        ]
+        return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("n_queries",), len(self.query_ids)
+        for scores in self:
+            yield from scores.named_numbers()
+
+
+def kind_of_runs(evaluations: Iterable[Evaluation]) -> str:
+    """Return what messages call the runs of the first system of several runs; empty if each has one."""
+    for evaluation in evaluations:
+        for scores in evaluation:
+            if scores.several_runs:
+                return scores.several_runs
+    return ""
+
+
+def refuse_systems(evaluations: Iterable[Evaluation], what: str) -> None:
+    """Raise if an evaluation is of several runs of one system, of which `what` would leave out the noise."""
+    for evaluation in evaluations:
+        runs = kind_of_runs([evaluation])
+        if runs:
+            raise ParameterError(
+                f"{what} is not for systems with {runs}, whose noise it would leave out", found=evaluation.name
+            )
+
+
+def refuse_features(evaluations: Iterable[Evaluation], what: str, hint: str | None = None) -> None:
+    """Raise if `what` is not for an evaluation with a part of some feature, such as means with a judge's labels."""
+    for evaluation in evaluations:
+        for part in evaluation.features.values():
+            part.refuse(evaluation, what, hint)
+
+
+class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata", shown=("strata",)):
+    """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
+
+    A sorted dict of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
+    then numbers by size, then other values alphabetically, with numbers inside them by size. Queries without a value
+    in a column are in the stratum "(none)", which comes last.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Columns of the queries table.
+    smallest : int
+    whole : Evaluation
+        Of all queries.
+    queries : Queries
+    small : tuple
+        The strata with fewer than `smallest` queries.
+    unassigned : tuple of str
+        Queries that have no value in a column.
+    """
+
+    def __init__(
+        self,
+        whole: Evaluation,
+        places: Mapping[Stratum, IntArray],
+        columns: Sequence[str],
+        queries: Queries,
+        smallest: int,
+    ) -> None:
+        self.columns, self.smallest = tuple(columns), smallest
+        self.whole, self.queries, self._places = whole, queries, dict(places)
+        super().__init__({stratum: whole.select(own) for stratum, own in places.items()})
+        for part in whole.features.values():
+            self.update(part.in_strata(self, columns, queries))
+        self.small = tuple(stratum for stratum, part in self.items() if len(part.query_ids) < smallest)
+        lacking = [part.query_ids for stratum, part in self.items() if not is_assigned(stratum)]
+        self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))
+
+    def __repr__(self) -> str:
+        sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
+        return escape_invisible(f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>")
+
+    def summary(
+        self,
+        method: str = "auto",
+        *,
+        confidence_level: float = 0.95,
+        n_resamples: int = 10_000,
+        rng: Rng = 0,
+        cluster: Cluster = None,
+        queries: Source | None = None,
+    ) -> pl.DataFrame:
+        """Return a row for each stratum and measure.
+
+        Parameters
+        ----------
+        method, confidence_level, n_resamples, rng
+            Of the intervals, as for :meth:`Scores.interval`.
+        cluster, queries : optional
+            As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
+
+        Returns
+        -------
+        polars.DataFrame
+            The stratum columns, measure, n_queries (with a value), mean, low, high, standard_error, tie_std, tie_min,
+            tie_max (of the mean over tie orders), is_small, and for the interval ci_method, known and unknown (the
+            reason, or empty). With one query or none, low, high and standard_error are null, except the ends of
+            "clopper-pearson".
+        """
+        options: Any = vars(IntervalOptions.of(locals()))
+        rows = [
+            (
+                *keys_of(stratum),
+                scores.measure.label,
+                scores.n_queries,
+                *(scores.mean, interval.low, interval.high, interval.standard_error),
+                *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
+                scores.n_queries < self.smallest,
+                *(getattr(interval, attribute) for attribute in KNOWN.values()),
+            )
+            for stratum, found in self.intervals(**options).items()
+            for scores, interval in zip(self[stratum], found.values(), strict=True)
+        ]
+        return frame_of(rows, dict.fromkeys(self.columns, pl.String) | SUMMARY)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :meth:`summary` with its defaults."""
+        return self.summary()
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for stratum, part in self.items():
+            name = ", ".join(map(" ".join, zip(self.columns, keys_of(stratum), strict=True)))
+            yield from (((name, *parts), number) for parts, number in part.named_numbers())
+
+    def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:
+        """Return, for each stratum, a confidence interval of each measure's mean, by the name that was asked for.
+
+        Parameters
+        ----------
+        **options
+            As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
+        """
+        asked = IntervalOptions(**options)
+        table = self.queries if asked.queries is None and isinstance(asked.cluster, str) else asked.queries
+        codes = cluster_codes(asked.cluster, table, self.whole.query_ids)
+        clusters = {stratum: None if codes is None else codes[self._places[stratum]] for stratum in self}
+        return {
+            stratum: part.intervals(**options | {"cluster": clusters[stratum], "queries": None})
+            for stratum, part in self.items()
+        }
+
+    def averages(self, within: str | None = None) -> pl.DataFrame:
+        """Return the averages over strata of each measure, and how far apart the strata are.
+
+        Parameters
+        ----------
+        within : str, optional
+            One of several stratum columns: for each of its values, averages over the strata that share it.
+
+        Returns
+        -------
+        polars.DataFrame
+            The column `within` if it is given, measure, micro (mean over all queries), macro (mean over the strata's
+            means), n_strata (that have a mean), variance and std (of the strata's means; the divisor is n_strata, as
+            in ``np.var``; null for fewer than two), lowest and highest (the strata with these means). Queries in the
+            stratum "(none)" count in micro only.
+        """
+        if within is not None and (within not in self.columns or len(self.columns) < 2):
+            raise ParameterError(
+                argument="within",
+                given=within,
+                allowed=self.columns if len(self.columns) > 1 else "one of several stratum columns",
+            )
+        place = None if within is None else self.columns.index(within)
+        found = group_values(("" if place is None else stratum[place], stratum) for stratum in self)
+        rows = [
+            (*([] if within is None else [value]), measure.label, *self._average(measure, found[value], place))
+            for value in sorted(found, key=order)
+            for measure in self.whole.measures
+        ]
+        return frame_of(rows, ({within: pl.String} if within else {}) | AVERAGES)
+
+    def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
+        """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""
+        keep = np.unique(np.concatenate([self._places[one] for one in strata]))
+        are_all = len(keep) == len(self.whole.query_ids)
+        scores = self.whole[measure] if are_all else self.whole[measure].select(keep)
+        for part in self.whole.features.values():
+            if not are_all:
+                scores = part.in_union(self.whole.select(keep), [self[one] for one in strata if one in self])[measure]
+        found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
+        means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
+        if not means:
+            return scores.mean, None, 0, None, None, None, None
+        values = np.array(list(means.values()))
+        variance = float(np.var(values)) if len(values) > 1 else float("nan")
+        ranks = first_ranks(values)
+        strata_with_mean = list(means)
+        ends = (strata_with_mean[int(ranks.argmax())], strata_with_mean[int(ranks.argmin())])
+        names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
+        return scores.mean, float(values.mean()), len(values), variance, variance**0.5, *names

@@ -1,0 +1,47 @@
+"""Parts of evaluations: what a feature knows of one evaluation as a whole, by its key.
+
+An evaluation holds such parts and knows none of them. Some of its queries have none: a part says what becomes of it
+where queries are weighted or in strata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from deadheat.core.data.queries import Queries
+    from deadheat.core.evaluation.intervals import Stratum, Weights
+
+
+Evaluation = TypeVar("Evaluation")  # the class of that name, which imports this file
+
+
+class EvaluationPart(Protocol[Evaluation]):
+    """A part of an evaluation, such as one by other labels, with which its means are estimated."""
+
+    def weight(self, evaluation: Evaluation, weights: Weights | None, queries: Any) -> Evaluation:  # noqa: ANN401 - a table
+        """Return an evaluation, whose own queries have their weights already, with this part weighted too."""
+        ...
+
+    def in_strata(
+        self, strata: Mapping[Stratum, Evaluation], columns: Sequence[str], queries: Queries
+    ) -> Mapping[Stratum, Evaluation]:
+        """Return the strata that have some of it, each with its own."""
+        ...
+
+    def in_union(self, evaluation: Evaluation, strata: Sequence[Evaluation]) -> Evaluation:
+        """Return an evaluation of the queries of some strata, which have some of it, with what they have together."""
+        ...
+
+    def refuse(self, evaluation: Evaluation, what: str, hint: str | None) -> None:
+        """Raise `ParameterError` if `what` is not for an evaluation with it; `hint` says what to do instead."""
+        ...
+
+    def refuse_saving(self, evaluation: Evaluation) -> None:
+        """Raise `ParameterError` if an evaluation with it cannot be saved."""
+        ...
+
+    def report(self) -> Any:  # noqa: ANN401 - of a higher floor
+        """Return what reports show of it, a `ReportPart`; what that takes is imported here."""
+        ...

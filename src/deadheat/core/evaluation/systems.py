@@ -1,0 +1,222 @@
+"""Several runs: by name; or of one system, given in the place of a run, or in a table with a column that tells them.
+
+What several runs of one system are is known by a plugin. Their class fulfils `System`: it holds the runs, and puts
+their evaluations together. Who evaluates or compares asks for the protocol, and knows no class. Which column of a table
+tells runs apart is said by a record of the registry (`RunColumn`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, cast
+
+from deadheat.core import hooks
+from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, column_of_runs, label_of, path_of
+from deadheat.core.io.formats import format_of
+from deadheat.core.io.formats.parquet import scan_parquet
+from deadheat.core.io.records import Wanted, read_records
+from deadheat.core.io.results import is_result_set
+from deadheat.core.io.values import is_id
+
+if TYPE_CHECKING:
+    from deadheat.core.evaluation.evaluation import Evaluation
+
+
+class System(Protocol):
+    """Several runs of one system, given in the place of a run.
+
+    Attributes
+    ----------
+    kind_of_system : str
+        What messages call the runs, such as "repeats".
+    name : str
+    runs : sequence of run
+    is_ascending : bool
+        Whether the runs were read with the lowest scores first.
+    """
+
+    kind_of_system: ClassVar[str]
+    name: str
+    runs: Sequence[Source]
+    is_ascending: bool
+
+    def together(self, evaluations: Sequence[Evaluation], missing: str) -> Evaluation:
+        """Return the evaluation of the system from those of its runs.
+
+        Parameters
+        ----------
+        evaluations : sequence of Evaluation
+            Of the runs, where a query that a run lacks is an empty ranking.
+        missing : str
+            What is to become of such a query.
+        """
+        ...
+
+
+def is_system(source: object) -> TypeGuard[System]:
+    """Tell whether a source is several runs of one system.
+
+    Examples
+    --------
+    >>> from deadheat import Repeats
+    >>> is_system(Repeats([{"q": ["a"]}, {"q": ["b"]}])), is_system({"q": ["a"]})
+    (True, False)
+    """
+    return isinstance(getattr(type(source), "kind_of_system", None), str)
+
+
+def are_runs(
+    source: Source, qrels: Source | None = None, *, is_run: Callable[[list[Any]], bool] | None = None
+) -> TypeGuard[Mapping[object, Source]]:
+    """Tell whether a source is several runs by name: `Run`, systems, files, frames, or dicts of lists or dicts.
+
+    A list of whole numbers may be ids, or the scores of a document by several keys; what one search returned may be a
+    query's, or a system's (Chroma's is so): then the qrels know the queries. Where judgments of another kind say which
+    lists are runs (`is_run` of `KindOfJudgments`), other lists are of a query; dicts, files and frames are runs.
+    """
+    if not isinstance(source, Mapping) or not source:
+        return False
+    first = next((one for one in source.values() if not isinstance(one, Mapping) or one), {})
+    if isinstance(first, str):  # a document, unless there are files
+        return any(os.path.isfile(one) for one in source.values() if isinstance(one, str))  # noqa: PTH113 - never raises
+    if is_run is not None and isinstance(first, list):
+        return is_run(first)
+    if isinstance(first, Mapping) and is_run is None:
+        inner = next(iter(first.values()), None)
+        if not isinstance(inner, Mapping | list | tuple):
+            return False
+        are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
+        if is_result_set(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
+            are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
+        return not are_scores
+    return isinstance(first, Mapping | Run | Path) or is_system(first) or hasattr(type(first), "columns")
+
+
+def find_systems(run: Source, *, ascending: bool = False) -> Source:
+    """Return a run itself, or the system of a table with a column that tells its runs apart; of several by name, each.
+
+    Parameters
+    ----------
+    run : run, or mapping of str to run
+    ascending : bool, default False
+        As for `Run`.
+
+    Raises
+    ------
+    MissingPluginError
+        A table has several runs, and the plugin that knows what these are is not there.
+    """
+    if isinstance(run, Mapping):
+        return _find_by_name(run, ascending=ascending)
+    if isinstance(run, list | tuple | Iterator):  # whose rows are made, or can be read, once
+        from deadheat.core.io.frames import table_in  # it needs Narwhals
+
+        run = table_in(run, "run")
+    if is_system(run) or isinstance(run, DocumentTable):
+        return run
+    return system_in(run, ascending=ascending) or run
+
+
+def _find_by_name(runs: Mapping[Any, Any], *, ascending: bool) -> Source:
+    if set(map(type, runs.values())) == {dict}:  # of queries, mostly: then no look at each
+        return runs
+    found = {}
+    for name, one in runs.items():
+        may_be_table = isinstance(one, str | Path) or hasattr(type(one), "columns")
+        found[name] = find_systems(one, ascending=ascending) if may_be_table else one
+    return found if any(map(is_system, found.values())) else runs
+
+
+def system_in(
+    source: Source,
+    *,
+    name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    ascending: bool = False,
+) -> System | None:
+    """Return the system of a table with a column that tells its runs apart; None if it has no such column, or one run.
+
+    Parameters
+    ----------
+    source : path, dataframe, or rows as dicts or named tuples
+    name, columns, ascending : optional
+        As for `Run`.
+
+    Raises
+    ------
+    MissingPluginError
+        The table has several runs, and the plugin that knows what these are is not there.
+    """
+    column = column_of_runs(source, _label(source, name))
+    if column is None:
+        return None
+    runs = runs_by(column, source, name=name, columns=columns, ascending=ascending)
+    if not runs:
+        return None
+    system: System = hooks.module_of_runs(column).system_of(runs, is_ascending=ascending)
+    return system
+
+
+def runs_by(
+    column: str,
+    source: Source,
+    *,
+    name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    ascending: bool = False,
+) -> list[Run]:
+    """Return the run of each value of a column in a table, in order of appearance; of an engine sorted.
+
+    Parameters
+    ----------
+    column : str
+    source : path, dataframe, or rows as dicts or named tuples
+        A row for each document, or each with a list of documents.
+    name, columns, ascending : optional
+        As for `Run`.
+
+    Returns
+    -------
+    list of Run
+        Empty if the column holds one value only.
+
+    Examples
+    --------
+    >>> rows = [{"query_id": "q", "doc_id": "a", "score": n, "repeat": n} for n in range(2)]
+    >>> [run.to_dict() for run in runs_by("repeat", rows)]
+    [{'q': {'a': 0.0}}, {'q': {'a': 1.0}}]
+    """
+    path, where = path_of(source), _label(source, name)
+    table = source if path is None else _table_in(path)
+    if table is not None:
+        from deadheat.core.io.frames import split_by  # it needs Narwhals
+
+        parts = split_by(table, column, where)
+        if len(parts) < 2:
+            return []
+        return [Run(own, name=where, columns=columns, ascending=ascending) for own in parts]
+    # the column is read as that of documents is: with the same checks, in the same order
+    values = Run(source, columns={**(columns or {}), "doc_id": column}).to_polars()["doc_id"].alias(column)
+    run = Run(source, name=name, columns=columns, ascending=ascending)
+    frames = run.to_polars().with_columns(values).partition_by(column, maintain_order=True, include_key=False)
+    if len(frames) < 2:
+        return []
+    return [Run.of_checked(own, run.name).noted(run.notes) for own in frames]
+
+
+def _label(source: Source, name: str | None) -> str:
+    """Return what messages call a table."""
+    path = path_of(source)
+    return name or (path and label_of(path)) or "run"
+
+
+def _table_in(path: Path) -> object:
+    """Return the table in a file if it is Parquet or has lists; None of others, whose format checks the fields."""
+    form = format_of(path, None).name
+    if form == "parquet":
+        return scan_parquet(path)
+    rows = read_records(path, form, Wanted()).table if form in {"json", "jsonl"} else []
+    return rows if any(isinstance(held, list) for row in rows for held in cast("Any", row).values()) else None

@@ -1,0 +1,95 @@
+"""Parquet: scanned lazily, so that a file larger than memory streams."""
+
+import io
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from deadheat.core.errors import FileFormatError
+from deadheat.core.io.files import Compression, is_bounded, plain_head
+from deadheat.core.io.formats.base import CASES, Content, Format, register
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.kinds import Kind, are_cases
+from deadheat.core.io.pages import check_categories, check_pages, check_texts
+
+COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"
+LARGE_PARQUET = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time
+
+
+def scan_parquet(path: Path, *, is_whole: bool = False) -> pl.LazyFrame:
+    """Scan a Parquet file with all its columns; they are checked where they are read, as those of any frame.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    is_whole : bool, default False
+        Whether all columns are read, and not the three of a run or judgments.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not Parquet, is damaged, or takes more memory than it may.
+    """
+    check_file(path, is_whole=is_whole)
+    rows = pl.scan_parquet(path, glob=False)
+    try:
+        with guard_polars(path):
+            rows.collect_schema()
+            check_categories(rows, path, path.stat().st_size)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FileFormatError(
+            allowed=f"a Parquet file ({error})", hint=COMPRESSED if plain_head(path) is None else None, path=path
+        ) from error
+    return rows
+
+
+def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
+    rows = scan_parquet(path)
+    if are_cases(rows.collect_schema().names(), kind, given):
+        return CASES
+    with guard_polars(path):
+        n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
+        from deadheat.core.io.frames import canonical  # it needs Narwhals
+
+        content = canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= LARGE_PARQUET)
+    if isinstance(content.rows, pl.DataFrame):
+        check_texts(content.rows, path, path.stat().st_size)
+    return content
+
+
+def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:
+    held = io.BytesIO()
+    rows.write_parquet(held)  # into a file it would write by itself, and only describe what the system says
+    file.write(held.getbuffer())
+
+
+def check_file(path: Path, *, is_whole: bool = False) -> None:
+    """Raise FileFormatError if the sizes that a Parquet file declares are impossible, or more than may be held.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    is_whole : bool, default False
+        Whether all columns are read, and not the three of a run or judgments.
+    """
+    with path.open("rb") as stream:
+        n_bytes = stream.seek(0, 2)
+        if n_bytes:
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                check_pages(data, path, n_bytes, is_whole=is_whole)
+
+
+register(
+    Format(
+        name="parquet",
+        suffixes=(".parquet",),
+        read=_read,
+        write=_write,
+        columns=lambda path: scan_parquet(path).collect_schema(),
+        has_subtopics=True,
+        is_text=False,
+    )
+)

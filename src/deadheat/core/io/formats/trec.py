@@ -1,0 +1,388 @@
+"""TREC files: rows of fields separated by blanks, read by Polars and proved right by a count of the blanks.
+
+Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
+parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
+exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
+The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.last_byte`).
+On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
+doubt line by line, which names the line that is wrong.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib import import_module
+from io import BytesIO
+from math import inf
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from deadheat.core.errors import Advice, DataError, MalformedRowError, SwappedFilesError
+from deadheat.core.io.byte_counts import Blanks, count_blanks, with_single_blanks
+from deadheat.core.io.files import (
+    BLOCK,
+    BOM,
+    ROW,
+    Compression,
+    blocks,
+    check_lines_of,
+    check_rows,
+    decode_utf8,
+    misleads_polars,
+    plain_head,
+    refuse_binary,
+    refuse_repeated_mark,
+    value_as_text,
+    write_text,
+)
+from deadheat.core.io.formats.base import ROWS, Content, Format, frame_of_rows, ranks_of, register, split_off
+from deadheat.core.io.kinds import (
+    KEYS,
+    OTHER_KIND,
+    SUBTOPIC,
+    TREC_FIELDS,
+    VALUE_COLUMN,
+    WRONG_ORDER,
+    Kind,
+    looks_like,
+)
+from deadheat.core.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
+from deadheat.core.io.unpacking import HEAD, compression, opened
+from deadheat.core.io.values import (
+    are_plain,
+    check_comment,
+    check_ids_of_row,
+    holds_controls,
+    is_number,
+    read_value,
+)
+from deadheat.core.scalars import LARGEST_INTEGER
+from deadheat.core.wording import format_count, quote_text
+
+COMMENT = 200  # bytes of memory for a comment, beside its text
+FIRST = 1 << 20  # bytes in which ranks are compared with scores
+_MARKED = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)
+
+
+def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
+    """Read a TREC file into query_id, doc_id and the value, in file order.
+
+    Raises
+    ------
+    FileFormatError, DataError
+        With the first line that is wrong.
+    """
+    ranks, notes = None, tuple[str, ...]()
+    if data := _small(path):  # read once, where a large one is parsed, counted and looked at side by side
+        _check_first_row(data, kind, path)
+        frame = _read_block(data, kind, path)
+        ranks = ranks_of_text(data) if kind == "run" else None
+    else:
+        with ThreadPoolExecutor(1) as beside:
+            ranked = beside.submit(ranks_of_file, path) if kind == "run" and not is_begun(path) else None
+            frame = _read_whole(path, kind)
+            ranks = None if ranked is None else ranked.result()
+        if frame is not None and RANK in frame.columns:
+            ranks = pl.DataFrame([frame["query_id"], frame.drop_in_place(RANK), frame["score"]]).head(ROWS)
+        elif ranked is None and kind == "run":
+            ranks = ranks_of_file(path)
+    if frame is None:
+        marked = Marked(kind)
+        frame = pl.concat(read_blocks(path, kind, marked))
+        notes = note_of_comments(len(marked.comments), path)
+    if frame.is_empty():
+        raise DataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
+    if kind == "qrels":
+        return split_off(frame, path, notes)
+    hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
+    return Content(frame, notes, ranks, hashes=hashes)
+
+
+def _small(path: Path) -> bytes | None:
+    """Return the bytes of a small plain file, without a byte order mark; None of others, and of one that is begun."""
+    if is_begun(path) or not is_small(path):
+        return None
+    with opened(path) as file:
+        data = file.read()
+    refuse_repeated_mark(data, path)
+    return None if compression(data) else data.removeprefix(BOM)
+
+
+def ranks_of_file(path: Path) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows; None of what is read only once."""
+    return ranks_of_text(next(blocks(path, FIRST))) if path.is_file() else None
+
+
+def ranks_of_text(text: bytes) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows; null where a field is not a number."""
+    head = text[:FIRST]
+    whole = Marked("run").without_comments(head[: head.rfind(b"\n") + 1].removeprefix(BOM), 1)
+    if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
+        whole = with_single_blanks(whole)
+    if misleads_polars(whole):
+        return None
+    fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
+    rows = pl.scan_csv(whole, has_header=False, separator=" ", quote_char=None, schema=fields, n_rows=ROWS)
+    return ranks_of(rows.select("query_id", "rank", "score"))
+
+
+def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
+    """Read an ordinary file in one go; None if anything about it is out of the ordinary."""
+    head = plain_head(path)
+    if not head or misleads_polars(head.removeprefix(BOM)):
+        return None
+    check_lines_of(path)
+    separator = _check_first_row(head, kind, path)
+    if not (is_begun(path) or count_blanks(head).are_regular):  # what is begun is counted as a whole
+        return None
+    end = last_byte(head) if kind == "run" else None
+    with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
+        blanks = begun_count(path, kind, separator, to_the_end=end is None) or beside.submit(count_blanks, path, end)
+        import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
+        frame = split(path, kind, separator, to_the_end=end is None)
+    if end is not None and frame is not None and blanks.result().ends_otherwise:
+        frame = split(path, kind, separator)
+    if frame is None or not _is_proved(frame, kind, blanks.result()):
+        return None
+    if ENDS_EARLY in frame.columns:
+        frame.drop_in_place(ENDS_EARLY)
+    return frame if are_plain(frame[VALUE_COLUMN[kind]]) else None
+
+
+def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
+    """Return a note on the comments in a file, if it has some."""
+    return (f"{format_count(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
+
+
+def read_blocks(path: Path, kind: Kind, marked: "Marked", size: int = BLOCK) -> Iterator[pl.DataFrame]:
+    """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
+    first_line = 1
+    for given in blocks(path, size):
+        block = marked.without_comments(given, first_line)
+        n_lines = first_line - 1 + given.count(b"\n")  # also blank ones, which would take time without end
+        check_rows(n_lines * ROW + len(marked.comments) * COMMENT, path)
+        if first_line == 1:
+            blank = block[: len(block) - len(block.lstrip())]
+            marked.check_text(path, above=blank.count(b"\n") + 1)  # before a row below them is found to be wrong
+            _check_first_row(block, kind, path)
+        frame = _read_block(block, kind, path)
+        try:
+            rows = read_lines(block, kind, path, first_line) if frame is None else frame
+        except DataError as error:
+            marked.check_text(path, above=error.line or inf)
+            raise
+        yield rows
+        first_line += block.count(b"\n")
+    marked.check(path)
+
+
+@dataclass
+class Marked:
+    r"""The lines of a file that begin with #: comments, as trec_eval 10 reads them, and records of queries such as #1.
+
+    Examples
+    --------
+    >>> marked = Marked("qrels")
+    >>> marked.without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", 1)
+    b'\nq1 0 d1 1\n#2 0 d1 1\n'
+    >>> marked.comments
+    {1: b'# judged by us'}
+    """
+
+    kind: Kind
+    comments: dict[int, bytes] = field(default_factory=dict)
+    queries: set[bytes] = field(default_factory=set)
+
+    def without_comments(self, block: bytes, first_line: int) -> bytes:
+        """Return whole lines with the comments among them empty."""
+        if b"#" not in block or not _MARKED.search(block):  # the first look is the faster one
+            return block
+        lines = block.split(b"\n")
+        for number, line in enumerate(lines):
+            if is_comment(line, self.kind):
+                self.comments[first_line + number] = line
+                lines[number] = b""
+            elif line.lstrip().startswith(b"#"):
+                self.queries.add(line.split(maxsplit=1)[0])
+        return b"\n".join(lines)
+
+    def check_text(self, path: Path, above: float = inf) -> None:
+        """Raise an error for a comment above a line that is no text, or holds what may end a line."""
+        for number, line in self.comments.items():
+            if number < above:
+                check_comment(decode_utf8(line, path, number), path, number)
+
+    def check(self, path: Path) -> None:
+        """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
+        self.check_text(path)
+        for number, line in self.comments.items():
+            if line.split(maxsplit=1)[0] in self.queries:
+                _fields(line, self.kind, path, number)
+                value = line.split()[TREC_FIELDS[self.kind].index(VALUE_COLUMN[self.kind])].decode()
+                read_value(value, self.kind, path=path, line=number)
+
+
+def is_comment(line: bytes, kind: Kind) -> bool:
+    """Return whether a line begins with #, and is no record: a query may be called #1."""
+    if not line.startswith(b"#"):
+        return False
+    fields, value = line.split(), TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
+    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode(errors="replace"))
+
+
+def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
+    """Read a block of whole lines; None if a line of it may be wrong."""
+    if not block.strip():
+        return read_lines(b"", kind, path, 1)
+    separator = "\t" if b"\t" in block[:1000] else " "
+    blanks = count_blanks(block)
+    frame = split(block, kind, separator) if blanks.are_regular else None
+    if frame is None or not _is_proved(frame, kind, blanks):
+        block, separator = with_single_blanks(block), " "
+        frame = split(block, kind, separator)
+        if frame is None or not _is_proved(frame, kind, count_blanks(block)):
+            return None
+    value = frame[VALUE_COLUMN[kind]]
+    if not are_plain(value) and (value.null_count() or not _large_are_exact(block, kind, separator, frame, path)):
+        return None
+    return frame.drop(ENDS_EARLY)
+
+
+def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
+    """Return whether every row has all its fields and every blank of the bytes is accounted for."""
+    # the last field of a row that ends early is its value, which is a number, and does not end as this row does
+    ends_early = frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else blanks.ends_otherwise
+    if ends_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
+        return False
+    if blanks.may_hold_controls and holds_controls(frame):
+        return False
+    expected = frame.height * len(TREC_FIELDS[kind]) + blanks.n_crlf - blanks.lacks_final_newline
+    return blanks.n_blanks == expected and blanks.are_regular
+
+
+def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFrame, path: Path) -> bool:
+    """Return whether float64 can hold all large numbers, by their texts."""
+    schema = dict.fromkeys(TREC_FIELDS[kind], pl.String)
+    rows = pl.read_csv(block, has_header=False, separator=separator, quote_char=None, schema=schema)
+    try:
+        for text in rows[VALUE_COLUMN[kind]].filter(frame[VALUE_COLUMN[kind]].abs() >= LARGEST_INTEGER).unique():
+            read_value(text, kind, path=path, line=None)
+    except DataError:
+        return False
+    return True
+
+
+def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
+    """Return the separator of the first row; raise if it shows that this is another kind of file."""
+    refuse_binary(head, path)
+    lines = enumerate(BytesIO(head[:HEAD]), 1)
+    line, row = next(((n, row) for n, row in lines if row.split() and not is_comment(row, kind)), (1, b""))
+    fields = row.split()
+    text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
+    if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
+        other = "a run" if kind == "qrels" else "qrels"
+        raise SwappedFilesError(
+            allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
+            found=f"{len(fields)} fields as in {other}: {quote_text(text)}",
+            hint=WRONG_ORDER[kind],
+            path=path,
+            line=line,
+        )
+    if len(fields) != len(TREC_FIELDS[kind]) and (hint := _looks_like(text)):
+        raise MalformedRowError(
+            allowed=f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})",
+            given=text,
+            hint=hint,
+            path=path,
+            line=line,
+        )
+    return "\t" if b"\t" in row else " "
+
+
+def _looks_like(text: str) -> Advice | None:
+    """Return the format that a first line looks like, as a hint."""
+    if text.startswith(("{", "[")):
+        return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
+    form = looks_like(text)
+    return Advice("format", form, f".{form}", when="this looks like a table with a header: ") if form else None
+
+
+def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.DataFrame:
+    """Read the lines of a block, or raise the error of the first line that is wrong.
+
+    Parameters
+    ----------
+    block : bytes
+        Whole lines.
+    kind : {"qrels", "run"}
+    path : pathlib.Path
+        For the error message.
+    first_line : int
+        The 1-based number of the block's first line in the file.
+    """
+    value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
+    rows: list[tuple[str | float, ...]] = []
+    for line, raw in enumerate(block.split(b"\n"), first_line):
+        if fields := _fields(raw, kind, path, line):
+            query, topic, doc = fields[:3]
+            check_ids_of_row(query, doc, path, line)
+            number = read_value(fields[value], kind, path=path, line=line)
+            rows.append((query, doc, number) if kind == "run" else (query, doc, topic, number))
+    return frame_of_rows(rows, (*KEYS, *([SUBTOPIC] if kind == "qrels" else []), VALUE_COLUMN[kind]))
+
+
+def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
+    """Return the 1-based lines that hold this pair."""
+    query, doc = query_id.encode(), doc_id.encode()
+    found: list[int] = []
+    first_line = 1
+    for block in blocks(path):
+        for n, fields in ((n, line.split()) for n, line in enumerate(block.split(b"\n"), first_line) if doc in line):
+            if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
+                found.append(n)
+        first_line += block.count(b"\n")
+    return found
+
+
+def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
+    """Split a line into as many fields as its kind has, or none if it is blank."""
+    text = decode_utf8(raw, path, line)
+    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
+    fields = [field.decode() for field in raw.split()]
+    names = TREC_FIELDS[kind]
+    if fields and len(fields) != len(names):
+        raise MalformedRowError(
+            allowed=f"{len(names)} fields ({' '.join(names)})",
+            found=f"{len(fields)}: {quote_text(text.strip())}",
+            path=path,
+            line=line,
+        )
+    return fields
+
+
+def write_trec(rows: pl.DataFrame, file: IO[bytes], kind: Kind, tag: str, compression: Compression) -> None:
+    """Write TREC lines; the rank field of a run counts by score, highest first, and by row where scores tie."""
+    if kind == "qrels":
+        subtopic = SUBTOPIC if SUBTOPIC in rows.columns else pl.lit("0")
+        fields = pl.format("{} {} {} {}", "query_id", subtopic, "doc_id", value_as_text(kind))
+    else:
+        rank = pl.col("score").rank("ordinal", descending=True).over("query_id")
+        fields = pl.format("{} Q0 {} {} {} {}", "query_id", "doc_id", rank, value_as_text(kind), pl.lit(tag))
+    write_text(rows.select(fields), file, compression)
+
+
+register(
+    Format(
+        name="trec",
+        suffixes=(".run", ".qrels", ".qrel", ".trec", ".txt"),
+        read=read_trec,
+        write=write_trec,
+        locate=locate_in_lines,
+        has_tag=True,
+        has_subtopics=True,
+        splits_at=r"[ \t\n\v\f\r\x00]|^\x{FEFF}",  # NUL marks a binary file, a byte order mark is taken off
+    )
+)

@@ -1,0 +1,280 @@
+"""What Parquet declares of itself, checked before Polars takes memory for it.
+
+A size below 0 makes Polars end the process, which Python cannot catch; so does a size beyond the memory that there is.
+No library for Python reads the headers of pages, so they are read here; parquet.thrift of apache/parquet-format has the
+numbers of the fields. It takes a few microseconds for each page of about a megabyte.
+"""
+
+import io
+import mmap
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from deadheat.core.errors import FileFormatError
+from deadheat.core.io.files import LONGEST_LINE, ROW, check_held
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, shared_bytes
+
+_MAGIC = b"PAR1"
+_TAIL = 8  # four bytes that give the length of the footer, and the magic
+_VALUE = 16  # bytes of memory for a value, beside its text
+_SLACK = 1 << 18  # bytes that a page may have beyond its codec's ratio
+_FEW_PAGES, _PAGE = 100_000, 1_000  # pages that any file may have, and bytes of a file that has more of them
+# The most that a byte unpacks to, by codec: none, Snappy, gzip, LZ4 and LZ4 raw; others go to the ratio of Zstandard
+_RATIOS = {0: 1, 1: 64, 2: 1_100, 5: 256, 7: 256}
+_LARGEST_RATIO = 1 << 15
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One column of a row group.
+
+    Attributes
+    ----------
+    start, end : int
+        Where its pages are.
+    n_values : int
+    codec : int
+    repetition : int or None
+        0: it has a value in each row, 1: values may be missing; None: it is within other columns.
+    """
+
+    start: int
+    end: int
+    n_values: int
+    codec: int
+    repetition: int | None
+
+
+def check_pages(data: bytes | mmap.mmap, path: Path, n_packed: int, *, is_whole: bool = False) -> None:
+    """Raise FileFormatError if sizes that Parquet declares are impossible, or more than may be held.
+
+    What is not Parquet at all, or encrypted, is left to Polars, which says so.
+
+    Parameters
+    ----------
+    data : bytes or mmap
+    path : pathlib.Path
+        For messages.
+    n_packed : int
+        The size of the file that it is from.
+    is_whole : bool, default False
+        Whether all columns are read, and not the three of a run or judgments.
+    """
+    if len(data) < 4 + _TAIL or data[-4:] != _MAGIC:
+        return
+    n_footer = int.from_bytes(data[-_TAIL:-4], "little")
+    if n_footer > max(LONGEST_LINE, len(data) // 100):
+        raise FileFormatError(
+            f"its footer has {n_footer:,} bytes, more than the {LONGEST_LINE:,} of a footer or a line",
+            allowed="a Parquet file",
+            path=path,
+        )
+    try:
+        with guard_polars(path):  # Polars looks at some pages
+            n_bytes = _declared(data, len(data) - _TAIL - n_footer, is_whole=is_whole)
+    # a field is missing or of another type, there is nothing where it should be, or lists in lists in lists
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+        pl.exceptions.PolarsError,
+    ):
+        raise FileFormatError(
+            allowed="a Parquet file, but it is damaged",
+            hint="its sizes are impossible, or files were joined",
+            path=path,
+        ) from None
+    check_held(n_bytes, n_packed, path, is_all=True)
+
+
+def read_table(data: bytes, path: Path) -> pl.DataFrame:
+    """Read a table that is Parquet in memory; `path` is for messages.
+
+    Raises
+    ------
+    DataError
+        It is damaged, or takes more memory than it may.
+    """
+    check_pages(data, path, len(data), is_whole=True)
+    with guard_polars(path):
+        table = pl.read_parquet(io.BytesIO(data))
+    check_texts(table, path, len(data))
+    return table
+
+
+def check_texts(table: pl.DataFrame, path: Path, n_packed: int) -> None:
+    """Raise FileFormatError if the text of a table is more than may be held.
+
+    Polars holds a text of a dictionary once, however many rows have it; whatever else is done with it takes a copy for
+    each row.
+    """
+    n_bytes = 0
+    for column in table:
+        while isinstance(column.dtype, pl.List | pl.Array):
+            column = column.explode()  # noqa: PLW2901 - what is in the lists
+        if column.dtype == pl.String:
+            n_bytes += int(column.str.len_bytes().sum())
+        elif column.dtype == pl.Binary:
+            n_bytes += int(column.bin.size().sum())
+    check_held(n_bytes, n_packed, path, is_all=True)
+
+
+def check_categories(rows: pl.LazyFrame, path: Path, n_packed: int) -> None:
+    """Raise FileFormatError if the text of categories is more than may be held: a cast takes a copy for each row."""
+    n_bytes = 0
+    for name, dtype in rows.collect_schema().items():
+        if isinstance(dtype, pl.Categorical | pl.Enum):
+            counts = rows.group_by(name).len().collect(engine="streaming")
+            lengths = counts[name].cast(pl.String).str.len_bytes().cast(pl.Int64)
+            n_bytes += int((lengths * counts["len"]).sum())
+    check_held(n_bytes, n_packed, path, is_all=True)
+
+
+def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
+    """Return how many bytes the content takes, by its own account; raise for what is impossible."""
+    footer = _Thrift(data, _size(end)).struct()
+    n_rows = _size(footer[3])
+    if n_rows != sum(_size(group[3]) for group in footer[4]):
+        raise ValueError
+    leaves = [element for element in footer[2] if not element.get(5)]
+    groups = [[chunk[3] for chunk in group.get(1) or () if 1 not in chunk] for group in footer[4]]
+    for group, metas in zip(footer[4], groups, strict=True):
+        if any(len(meta[3]) == 1 and meta[5] != group[3] for meta in metas):  # a column without lists
+            raise ValueError
+    chunks = []  # Polars refuses a column in another file
+    for group in groups:
+        chunks += [_chunk(meta, leaf, end) for meta, leaf in zip(group, leaves, strict=False)]
+    _check_places(data, footer, chunks, end)
+    most_pages = _FEW_PAGES + len(data) // _PAGE
+    n_bytes = n_pages = 0
+    for chunk in chunks:
+        n_own, n_unpacked = _check_chunk(data, chunk, most_pages - n_pages)
+        n_pages += n_own
+        n_bytes += n_unpacked
+    n_columns = max(map(len, groups), default=0)
+    n_values = sum(chunk.n_values for chunk in chunks)
+    n_in_lists = max(n_values - n_rows * n_columns, 0)
+    n_bytes += (n_in_lists + n_rows * n_columns * is_whole) * _VALUE
+    return n_bytes + n_rows * ROW
+
+
+def _chunk(meta: dict[int, Any], leaf: dict[int, Any], end: int) -> Chunk:
+    repetition = leaf.get(3, 0) if len(meta[3]) == 1 else None
+    start = min(_size(meta[9]), _size(meta.get(11) or meta[9]))  # some writers put 0 where there is no dictionary
+    return Chunk(start, min(end, start + _size(meta[7])), _size(meta[5]), meta[4], repetition)
+
+
+def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[Chunk], end: int) -> None:
+    """Raise ValueError if files were joined, or columns share bytes: each would be read again and again."""
+    ends = [chunk.end for chunk in chunks]
+    for group in footer[4]:
+        for chunk in group.get(1) or ():
+            ends += [chunk[at] + chunk[at + 1] for at in (4, 6) if chunk.get(at) and chunk.get(at + 1)]
+    if max(ends, default=0) < end and data.find(_MAGIC * 2, 0) >= 0:
+        raise ValueError  # joined: the places in the last footer are those in its own file
+    in_order = sorted((chunk for chunk in chunks if chunk.end > chunk.start), key=lambda chunk: chunk.start)
+    for before, after in pairwise(in_order):
+        if after.start < before.end:
+            raise ValueError
+
+
+def _check_chunk(data: bytes | mmap.mmap, chunk: Chunk, most_pages: int) -> tuple[int, int]:
+    """Check page after page until all values are counted; return the number of pages, and their bytes unpacked."""
+    left, at = chunk.n_values, chunk.start
+    ratio = _RATIOS.get(chunk.codec, _LARGEST_RATIO)
+    n_pages = n_bytes = 0
+    delta_pages = []
+    while left > 0:
+        n_pages += 1
+        if at >= chunk.end or n_pages > most_pages:
+            raise ValueError
+        reader = _Thrift(data, at)
+        page = reader.struct()
+        n_packed, n_unpacked = _size(page[3]), _size(page[2])
+        own_header = page.get(7) or page.get(5) or page[8]
+        n_values = _size(own_header[1])
+        is_dictionary = 7 in page
+        if n_unpacked > ratio * n_packed + _SLACK or (is_dictionary and n_values > n_unpacked):
+            raise ValueError
+        if own_header[4 if 8 in page else 2] == DELTA_BYTE_ARRAY and reader.at + n_packed <= chunk.end:
+            delta_pages.append(DeltaPage(page, data[reader.at : reader.at + n_packed]))
+        at = reader.at + n_packed
+        n_bytes += n_unpacked
+        if not is_dictionary:
+            left -= n_values
+    if left < 0 or at > max(chunk.end, chunk.start):
+        raise ValueError
+    if delta_pages:
+        n_bytes += shared_bytes(delta_pages, chunk.codec, chunk.repetition)
+    return n_pages, n_bytes
+
+
+def _size(number: int) -> int:
+    if number < 0:
+        raise ValueError
+    return number
+
+
+class _Thrift:
+    """Structures of Thrift's compact protocol, read from a place on.
+
+    Attributes
+    ----------
+    at : int
+        Where the next byte is.
+    """
+
+    def __init__(self, data: bytes | mmap.mmap, at: int) -> None:
+        self._data, self.at = data, at
+
+    def struct(self) -> dict[int, Any]:
+        """Return the integers, structures and lists of a structure, by field number."""
+        fields: dict[int, Any] = {}
+        number = 0
+        while header := self._byte():
+            number = number + (header >> 4) if header >> 4 else self._value(4)
+            kind = header & 15
+            fields[number] = kind == 1 if kind in {1, 2} else self._value(kind)  # for booleans the kind is the value
+        return fields
+
+    def _value(self, kind: int) -> Any:  # noqa: ANN401 - what a field holds
+        match kind:
+            case 1 | 2 | 3:
+                return self._byte()
+            case 4 | 5 | 6:
+                number = self._varint()
+                return number >> 1 ^ -(number & 1)
+            case 7:
+                self.at += 8
+                return None
+            case 8:
+                size = self._varint()
+                self.at += size
+                return None
+            case 9 | 10:
+                header = self._byte()
+                size = self._varint() if header >> 4 == 15 else header >> 4
+                return [self._value(header & 15) for _ in range(size)]
+            case 12:
+                return self.struct()
+        raise ValueError(kind)
+
+    def _byte(self) -> int:
+        byte = self._data[self.at]
+        self.at += 1
+        return byte
+
+    def _varint(self) -> int:
+        number = shift = 0
+        while (byte := self._byte()) & 128 and shift < 64:
+            number |= (byte & 127) << shift
+            shift += 7
+        return number | byte << shift

@@ -1,0 +1,580 @@
+"""Tables of records, such as queries, documents or labelled cases: the reader of all files except qrels and runs.
+
+Excel workbooks (.xlsx) are the cells of a sheet as text, as the zip and XML readers of Python see them.
+"""
+
+import csv
+import json
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+from zipfile import ZipFile
+
+import polars as pl
+
+from deadheat.core.errors import (
+    Advice,
+    DataError,
+    DeadheatWarning,
+    FileFormatError,
+    MalformedRowError,
+    ParameterError,
+    SourceTypeError,
+)
+from deadheat.core.io import files
+from deadheat.core.io.files import WithValue, check_readable, decode_utf8, read_all
+from deadheat.core.io.formats import chosen_format, ending
+from deadheat.core.io.formats.delimited import FileRows
+from deadheat.core.io.formats.parquet import scan_parquet
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.kinds import check_column, has_semicolons
+from deadheat.core.io.objects import JsonText, object_of, read_text
+from deadheat.core.io.pages import check_texts
+from deadheat.core.io.unpacking import HEAD
+from deadheat.core.io.values import DecimalColumn, given_decimal
+from deadheat.core.wording import did_you_mean
+
+_encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
+
+
+def as_written(number: str) -> str | None:
+    """Return a number in JSON as it is written; None for NaN and infinities."""
+    return number if number[-1].isdigit() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a table of records contains, and which forms it may have.
+
+    Attributes
+    ----------
+    what : str
+        The records, for messages, such as "cases".
+    expected : str
+        What a JSON file should hold, for messages.
+    record : str
+        What a single record should be, for messages; empty: `expected` says it.
+    formats : tuple of str
+        The formats that are read; advice names the first.
+    keys : tuple of str
+        Keys under which a JSON object, which may have metadata too, may hold the records.
+    id : str
+        Name of the column for the keys of a JSON object of objects; empty if such an object is not a table.
+    number : callable, optional
+        Makes the value of a number in JSON from its text, as of `parsed`; `as_written` keeps the text.
+    keeps_misfits : bool
+        Whether rows that are not records are reported in `Records.misfits` instead of refused.
+    """
+
+    what: str = "records"
+    expected: str = "a list of objects"
+    record: str = ""
+    formats: tuple[str, ...] = ("csv", "tsv", "jsonl", "json", "parquet", "xlsx")
+    keys: tuple[str, ...] = ()
+    id: str = ""
+    number: Callable[[str], object] | None = None
+    keeps_misfits: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A table of records.
+
+    Attributes
+    ----------
+    table : polars.DataFrame or list of dict
+        A frame of text, or of the columns of a Parquet file; or the objects of a JSON file.
+    own_lines : sequence of int, optional
+        The line on which each row of a text begins, of shape (n_records,); `json` knows those of JSON.
+    misfits : dict of int to DataError
+        What is wrong with rows that are not records, by their place; their fields are empty.
+    metadata : dict
+        Metadata about all records, from JSON.
+    keys : tuple of str
+        Key of the records in JSON; empty if the file is a list of records.
+    json : JsonText or None
+        The whole text, which knows the line of each part of a record.
+    separator : str
+        What separates the fields of a table of text; where it is a semicolon, a comma may be the mark of decimals.
+    """
+
+    table: pl.DataFrame | list[dict[str, Any]]
+    own_lines: Sequence[int] | None = None
+    misfits: Mapping[int, DataError] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    json: JsonText | None = None
+    separator: str = ""
+
+    @cached_property
+    def lines(self) -> Sequence[int] | None:
+        """The line on which each record begins, of shape (n_records,); None for a format without lines."""
+        return self.json.lines_of_items(self.keys) if self.json else self.own_lines
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The records as columns; those of JSON as text."""
+        if isinstance(self.table, pl.DataFrame):
+            return self.table
+        check_cells(len(self.table), len(self.columns), None, 0)
+        columns = {name: [as_text(row.get(name)) for row in self.table] for name in self.columns}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of all fields."""
+        if isinstance(self.table, pl.DataFrame):
+            return self.table.columns
+        return list(dict.fromkeys(name for row in self.table for name in row))
+
+    def with_points(self, names: Collection[str], path: Path | str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """Return the records with points as decimal marks in some columns, and notes which mark was taken for one.
+
+        Parameters
+        ----------
+        names : collection of str
+            Of the columns, if they are there.
+        path : pathlib.Path or str
+            For messages.
+
+        Raises
+        ------
+        MalformedRowError
+            The numbers of a column can be read in two ways.
+        """
+        has_semicolons = self.separator == ";"
+        if not (has_semicolons or (self.separator and given_decimal())):
+            return self.frame, ()
+        columns = [
+            (DecimalColumn(name, Path(path), has_semicolons=has_semicolons), self.frame[name].str.strip_chars())
+            for name in self.columns
+            if name in names and self.frame[name].str.contains(r"[\s,.]").any()
+        ]
+        points = [
+            pl.Series(
+                one.name,
+                [text and one.plain(text, line) for text, line in zip(texts, self.own_lines or (), strict=True)],
+            )
+            for one, texts in columns
+        ]
+        return self.frame.with_columns(points), tuple(chain.from_iterable(one.notes() for one, _ in columns))
+
+    def rows(self, names: Collection[str]) -> Iterable[dict[str, Any]]:
+        """Return the records with at least the named fields, except where JSON lacks them."""
+        if not isinstance(self.table, pl.DataFrame):
+            return self.table
+        return self.table.select(name for name in self.columns if name in names).iter_rows(named=True)
+
+    def line(self, place: int) -> int | None:
+        """Return the line on which a record begins, if there are lines."""
+        return self.lines[place] if self.lines is not None else None
+
+    def where(self, one: int, other: int) -> str:
+        """Return where two records are, in words: their lines, or their rows if both are on one line."""
+        first, second = (self.line(place) for place in (one, other))
+        return f"in rows {one + 1} and {other + 1}" if first == second else f"on lines {first} and {second}"
+
+
+def read_records(
+    path: Path,
+    format: str | None = None,  # noqa: A002 - the word that users look for
+    wanted: Wanted = Wanted(number=as_written),
+) -> Records:
+    """Read a table of records from a CSV, TSV, Parquet, JSON Lines or JSON file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    format : str, optional
+        Default: what the file name says.
+    wanted : Wanted
+
+    Raises
+    ------
+    DataError
+        The subclass that says what is wrong, with the line if the format has lines.
+    """
+    path = check_readable(path)
+    return _checked_records(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
+
+
+def _checked_records(records: Records, wanted: Wanted) -> Records:
+    if records.misfits and not wanted.keeps_misfits:
+        raise next(iter(records.misfits.values()))
+    return records
+
+
+def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
+    """Return the given format, or else that of the file name; raise if it is not one of those wanted."""
+    allowed = wanted.formats
+    if given is not None and given not in allowed:
+        raise ParameterError(f"unknown format of {wanted.what}", given=given, allowed=allowed)
+    named = ending(path).removeprefix(".")
+    chosen = given or (named if named in allowed else chosen_format(path))
+    if chosen not in allowed:
+        raise FileFormatError(
+            f"cannot tell the format of these {wanted.what}",
+            hint=Advice("format", allowed[0], f".{', .'.join(allowed[:-1])} or .{allowed[-1]}", of=wanted.what),
+            path=path,
+        )
+    return chosen
+
+
+def check_cells(n_rows: int, n_columns: int, path: Path | None, n_packed: int) -> None:
+    """Raise FileFormatError if a table takes more memory than it may: rows may be short, and their header long."""
+    files.check_held(n_rows * n_columns * _CELL, n_packed, path, is_all=True)
+
+
+def as_text(value: object) -> str | None:
+    """Return a value as text, or None for null and NaN; booleans as JSON writes them.
+
+    Examples
+    --------
+    >>> as_text("0880"), as_text(7), as_text(True), as_text(float("nan")), as_text(["a"])
+    ('0880', '7', 'true', None, '["a"]')
+    """
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
+        return None
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | dict | list) else str(value)
+
+
+def _of_parquet(path: Path, _: Wanted) -> Records:
+    try:
+        with guard_polars(path):
+            table = scan_parquet(path, is_whole=True).collect()
+            check_texts(table, path, path.stat().st_size)
+            return Records(table)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FileFormatError(allowed=f"a Parquet file ({error})", path=path) from error
+
+
+def encoding(name: str) -> AbstractContextManager[None]:
+    """Set the encoding of CSV and TSV files of cases, documents, queries and translations that are not UTF-8.
+
+    Files in UTF-8 are read as UTF-8 nevertheless: text in another encoding almost never looks like it.
+
+    Parameters
+    ----------
+    name : str
+        Such as "cp1252", which Excel writes as "CSV" in Western Europe.
+
+    Raises
+    ------
+    ParameterError
+        Python knows no such encoding of text.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> with dh.encoding("cp1252"):
+    ...     pass  # dh.read_cases("phrases.csv")
+    """
+    try:
+        "".encode(name)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ParameterError(
+            argument="encoding", given=name, allowed="an encoding of text that Python knows, such as 'cp1252'"
+        ) from error
+    return WithValue(_encoding, name)
+
+
+def _in_utf8(data: bytes, path: Path) -> bytes:
+    """Return the bytes of a table in UTF-8: as they are, or from the encoding that :func:`encoding` set."""
+    given = _encoding.get()
+    try:
+        decode_utf8(
+            data, path, advice=Advice("encoding", "cp1252", when="Or "), python="as with dh.encoding('cp1252'):"
+        )
+    except FileFormatError:
+        if given is None:
+            raise
+        try:
+            return data.decode(given).encode()
+        except UnicodeDecodeError as error:
+            raise FileFormatError(allowed=f"text in UTF-8 or {given}", found=f"neither ({error})", path=path) from error
+    return data
+
+
+def _of_workbook(path: Path, _wanted: Wanted) -> Records:
+    (_, names), *rows = read_sheet(path)
+    return Records(_frame_of(names, [row for _, row in rows], path), [line for line, _ in rows])
+
+
+def _frame_of(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> pl.DataFrame:
+    """Return rows of text below their header, whose names differ."""
+    header = [name.strip() for name in names]
+    check_cells(len(rows), len(header), path, path.stat().st_size)
+    if len(set(header)) < len(header):
+        for name in header:
+            check_column(name, header, path)
+    return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
+
+
+def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
+    data = _in_utf8(read_all(path, has_lines=True, as_objects=True), path)
+    if not decode_utf8(data, path).strip():
+        raise DataError("empty", allowed="column names and rows", path=path)
+    if separator == "," and has_semicolons(data[:HEAD]):
+        separator = ";"
+    if separator != "\t":
+        return _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+    quoted = None
+    with suppress(MalformedRowError):
+        quoted = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+        if not quoted.misfits and len(quoted.table) == data.strip().count(b"\n"):
+            return quoted
+    plain = _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
+    # a query may begin with a quote, and a later one end with it; the lines of a cell are no rows with all fields
+    is_plain = not plain.misfits and (quoted is None or len(plain.table) > len(quoted.table))
+    return plain if quoted is None or quoted.misfits or is_plain else quoted
+
+
+def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:
+    table: list[list[str]] = []
+    lines: list[int] = []
+    misfits: dict[int, DataError] = {}
+    rows = FileRows(BytesIO(data), path, separator, quoting=quoting)
+    blank = [""] * len(rows.header)
+    for line, row in rows:
+        misfit = rows.misfit(row, line)
+        if misfit is not None:
+            misfits[len(table)] = misfit
+        table.append(row if misfit is None else blank)
+        lines.append(line)
+    return Records(_frame_of(rows.header, table, path), lines, misfits, separator=separator)
+
+
+def _of_lines(path: Path, wanted: Wanted) -> Records:
+    """Read JSON lines, the first of which may be ``{"metadata": {...}}``."""
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    misfits: dict[int, DataError] = {}
+    metadata: dict[str, Any] = {}
+    for line, raw in enumerate(read_text(path, "one object a line", has_lines=True).split("\n"), 1):
+        if not raw.strip():
+            continue
+        try:
+            row = object_of(raw, path, line, number=wanted.number)
+        except DataError as error:
+            if not (wanted.keeps_misfits and (rows or metadata)):  # a bad first line: this is another kind of file
+                raise
+            row, misfits[len(rows)] = {}, error
+        if wanted.keys and not rows and set(row) == {"metadata"}:
+            metadata = _checked_metadata(row["metadata"], path, line)
+        else:
+            rows.append(row)
+            lines.append(line)
+    return Records(rows, lines, misfits, metadata, wanted.keys[:1])
+
+
+def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
+    """Return the records of a JSON text.
+
+    Raises
+    ------
+    MalformedRowError
+        It has no list of records.
+    """
+    json_text = JsonText(text, path, number=wanted.number)
+    given = rows = json_text.value
+    keys: tuple[str, ...] = ()
+    metadata: dict[str, Any] = {}
+    if isinstance(given, dict):
+        keys = _keys_of_records(given, json_text, path, wanted)
+        rows = given[keys[0]] if keys else list(given.values())
+    if keys and "metadata" in given:
+        metadata = _checked_metadata(given["metadata"], path, json_text.line_of(["metadata"]))
+    if not isinstance(rows, list):
+        raise MalformedRowError(
+            given=json.dumps(rows), allowed=wanted.expected, path=path, line=json_text.line_of(keys)
+        )
+    lines = json_text.lines_of_items(keys) if not all(isinstance(row, dict) for row in rows) else ()
+    misfits: dict[int, DataError] = {
+        place: MalformedRowError(
+            allowed=wanted.record or wanted.expected, given=json.dumps(row), path=path, line=lines[place]
+        )
+        for place, row in enumerate(rows)
+        if not isinstance(row, dict)
+    }
+    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
+    if isinstance(given, dict) and not keys:
+        rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
+    return _checked_records(Records(rows, None, misfits, metadata, keys, json_text), wanted)
+
+
+def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wanted: Wanted) -> tuple[str, ...]:
+    """Return the key under which an object has its records; none if its keys are their ids."""
+    found = [key for key in wanted.keys if key in given and (isinstance(given[key], list) or not wanted.id)]
+    if len(found) > 1:
+        raise MalformedRowError(
+            f"found both {' and '.join(map(repr, found))}",
+            allowed="one of them",
+            path=path,
+            line=json_text.line_of(found[1:]),
+        )
+    if not (found or wanted.id):
+        raise MalformedRowError(
+            found=f"an object with {', '.join(map(repr, list(given)[:8])) or 'nothing'}",
+            allowed=wanted.expected,
+            hint=next((near for key in given if (near := did_you_mean(key, wanted.keys))), ""),
+            path=path,
+            line=json_text.line_of([]),
+        )
+    return tuple(found)
+
+
+def _checked_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]:
+    if not isinstance(metadata, dict):
+        raise MalformedRowError(
+            'metadata must be an object such as {"dataset_id": "..."}',
+            given=json.dumps(metadata),
+            path=path,
+            line=line,
+        )
+    return metadata
+
+
+READERS: dict[str, Callable[[Path, Wanted], Records]] = {
+    "csv": partial(_of_table, separator=","),
+    "tsv": partial(_of_table, separator="\t"),
+    "xlsx": _of_workbook,
+    "jsonl": _of_lines,
+    "json": lambda path, wanted: records_of_json(read_text(path, wanted.expected), path, wanted),
+    "parquet": _of_parquet,
+}
+
+
+_ROWS, _TEXTS = "{*}sheetData/{*}row", ("{*}t", "{*}r/{*}t", "{*}is/{*}t", "{*}is/{*}r/{*}t")
+_CELL = 24  # bytes of memory of a cell, in a list and in a column, beside its text
+_PER_XML_BYTE = 20  # bytes of memory; measured 11 to 16
+_TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
+    """Return the rows of a workbook's first sheet that has any: the first is the header, blank ones are left out.
+
+    Columns without a name are left out too; a number is as Excel stores it, a date the number of a day.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    list of (int, list of str)
+        The number of each row, and its cells, as many as the header has.
+
+    Raises
+    ------
+    FileFormatError
+        It is no workbook, is damaged, or would take too much memory.
+    DataError
+        It has no cell, or one with an error such as #N/A below a name of a column.
+
+    Warns
+    -----
+    DeadheatWarning
+        Other sheets have content too.
+    """
+    try:
+        with ZipFile(path) as book:
+            files.check_held(_PER_XML_BYTE * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
+            found = {name: rows for name, rows in _sheets(book) if rows}
+    except DataError:
+        raise
+    except Exception as error:  # of a damaged file zipfile, zlib, lzma and ElementTree raise a dozen kinds
+        raise FileFormatError(
+            allowed="an Excel workbook (.xlsx)",
+            found=f"something else, or a damaged one ({error!r:.80})",
+            path=path,
+        ) from error
+    if not found:
+        raise DataError("no sheet has a cell", allowed="column names and rows", path=path)
+    (name, rows), *others = found.items()
+    if others:
+        left = ", ".join(repr(other) for other, _ in others)
+        warnings.warn(f"{path}: sheet {name!r} is read, {left} not", DeadheatWarning, stacklevel=2)
+    columns = list(rows[0][1])
+    check_cells(len(rows), len(columns), path, path.stat().st_size)
+    errors = [
+        f"cell {one}{line} has the error {cells[one][0]}"
+        for line, cells in rows
+        for one in columns
+        if one in cells and cells[one][1]
+    ]
+    if errors:
+        raise DataError(errors[0], hint="mend the formula, or empty the cell", path=path)
+    return [(line, [cells[one][0] if one in cells else "" for one in columns]) for line, cells in rows]
+
+
+def _sheets(book: ZipFile) -> Iterator[tuple[str, list[tuple[int, dict[str, tuple[str, bool]]]]]]:
+    """Yield the name of each sheet, and its cells by column, as `_cells` has them; rows without any are left out."""
+    targets = {one.attrib["Id"]: one.attrib["Target"] for one in _part(book, "xl/_rels/workbook.xml.rels")}
+    names = book.namelist()
+    shared = [_text(one) for one in _part(book, "xl/sharedStrings.xml")] if "xl/sharedStrings.xml" in names else []
+    for sheet in _part(book, "xl/workbook.xml").findall("{*}sheets/{*}sheet"):
+        target = targets[sheet.attrib[_TARGET]]
+        rows = _part(book, target.removeprefix("/") if target.startswith("/") else f"xl/{target}").findall(_ROWS)
+        found = [
+            (int(row.get("r", line)), {column: cell for column, cell in _cells(row, shared) if cell[0].strip()})
+            for line, row in enumerate(rows, 1)
+        ]
+        yield sheet.attrib["name"], [(line, cells) for line, cells in found if cells]
+
+
+def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, tuple[str, bool]]]:  # noqa: ANN401 - an element, or alike
+    """Yield the column of each cell of a row, with its text and whether that is an error of a formula."""
+    for place, cell in enumerate(row.findall("{*}c")):
+        column = re.sub(r"\d", "", cell.get("r", "")) or str(place)
+        value, kind = cell.findtext("{*}v", ""), cell.get("t")
+        value = {"0": "false", "1": "true"}[value] if kind == "b" else value
+        text = shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
+        yield column, (text, kind == "e")
+
+
+def _part(book: ZipFile, name: str) -> Any:  # noqa: ANN401 - an element, or a C class like it
+    from xml.etree import ElementTree as ET  # few files are workbooks
+
+    data = book.read(name)
+    if b"<!DOCTYPE" in data:  # Excel writes none; one could define entities without end
+        raise ValueError("it has a document type")
+    return ET.fromstring(data)  # noqa: S314 - entities are refused
+
+
+def _text(element: Any) -> str:  # noqa: ANN401 - as above
+    """Return the text of a cell, which may be in pieces of different looks; how it is pronounced is no part of it."""
+    return "".join(one.text or "" for pieces in _TEXTS for one in element.findall(pieces))
+
+
+def records_in(source: object, path: Path | None, what: str) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a table: a file, a list of dicts or a frame.
+
+    Parameters
+    ----------
+    source
+    path : Path or None
+        Of the source, if it is a file.
+    what : str
+        The records, for messages.
+    """
+    if path is not None:
+        table = read_records(path, None, Wanted(what=what)).table
+        return table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
+    if isinstance(source, list) and all(isinstance(row, Mapping) for row in source):
+        return source
+    import narwhals as nw
+
+    from deadheat.core.io.lazy import as_narwhals, collect
+
+    frame = as_narwhals(source, what)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        raise SourceTypeError(found=f"{source!r:.60}", allowed=f"{what}: a path, a list of dicts or a dataframe")
+    return collect(frame.lazy()).iter_rows(named=True)

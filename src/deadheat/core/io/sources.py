@@ -1,0 +1,124 @@
+"""What an object holds that is given in place of a file.
+
+Recognisers are asked in one order; each returns the rows of an object, or None for what it does not know. After those
+of the core come those that modules of the kind "objects" register. Frames come last: Narwhals is slow to load, and
+dicts do not need it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from deadheat.core import hooks, third_party
+from deadheat.core.errors import SourceTypeError
+from deadheat.core.io.documents import exported
+from deadheat.core.io.files import in_catalogue
+from deadheat.core.io.formats.base import Content
+from deadheat.core.io.kinds import VALUE_COLUMN, Kind, refuse_columns
+from deadheat.core.io.results import Listing, nested_of
+from deadheat.core.io.values import copied, has_numbers, is_plain
+from deadheat.core.wording import format_list
+
+Recogniser = Callable[[Any, Kind, str, Mapping[str, str]], Content | None]
+RECOGNISERS: list[Recogniser] = []  # that plugins register
+
+OF_CASES = "judgments are the expected ids of labelled cases"
+
+
+def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
+    """Return what an object holds.
+
+    Parameters
+    ----------
+    source : object
+    kind : {"qrels", "run"}
+    where : str
+        For messages.
+    given : mapping of str to str
+        Names of columns that the user says.
+
+    Raises
+    ------
+    MissingDependencyError
+        A data set of ir_datasets is named, and the package is not there.
+    SourceTypeError
+        The object holds the other kind, or several tables; or another function takes it; or nothing is known of it.
+    """
+    for recognise in _recognisers_for(source):
+        content = recognise(source, kind, where, given)
+        if content is not None:
+            return content
+    if _may_be_known_to_others(source) and third_party.load("objects"):
+        return read_object(source, kind, where, given)
+    if in_catalogue(source):
+        for plugin in hooks.missing_of_kind("objects"):
+            raise hooks.missing_plugin(str(source), plugin)
+    return read_frame(source, kind, where, given)
+
+
+def _recognisers_for(source: object) -> list[Recogniser]:
+    """Return who is asked about an object; for frames, lists and tuples no plugin needs to be loaded."""
+    if type(source).__module__.startswith("pyspark.sql."):
+        return []  # such a frame has a column for every attribute that it is asked for
+    own: list[Recogniser] = [read_mapping, _of_deadheat]
+    if not _may_be_known_to_others(source):
+        return own
+    return own + hooks.in_order("objects", RECOGNISERS, lambda one: one.__module__)
+
+
+def _may_be_known_to_others(source: object) -> bool:
+    """Tell whether an object is neither a frame nor a plain collection, which the core reads."""
+    if type(source).__module__.startswith("pyspark.sql."):
+        return False
+    return not (isinstance(source, Mapping | list | tuple) or hasattr(type(source), "columns"))
+
+
+def read_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
+    """Read a dataframe, or rows."""
+    from deadheat.core.io.frames import canonical
+
+    return canonical(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame))
+
+
+def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
+    """Read a dict of dicts, of lists, or a document of another tool."""
+    if not isinstance(source, Mapping):
+        return None
+    refuse_columns(given, kind, "a dict")
+    first = next(iter(source.values()), None)
+    if hasattr(first, "to_pandas") and hasattr(first, "features"):  # as Hugging Face's load_dataset returns it
+        raise SourceTypeError(
+            found=f"a dict of the splits {format_list(list(map(str, source)))}",
+            allowed=f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}",
+            hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
+        )
+    listing = Listing(source)
+    if not has_numbers(source):
+        listing = exported(source, kind, where) or listing
+    if is_plain(listing.documents):
+        listing = replace(listing, documents=copied(listing.documents))
+    else:
+        listing = nested_of(listing.documents, kind, where)
+    return Content.of_lists(listing)
+
+
+def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
+    """Read labelled cases; raise for an evaluation and for a matrix, with the function that takes them."""
+    if kind == "qrels" and getattr(type(source), "are_cases", False):
+        return Content(source.qrels().to_dict(), (OF_CASES,))
+    if getattr(type(source), "is_evaluation", False):
+        raise SourceTypeError(
+            found="an evaluation",
+            allowed=kind,
+            hint="dh.compare_evaluations({'a': ev, 'b': other}) compares evaluations,"
+            " dh.gate(ev, 'RR >= 0.8') checks one",
+        )
+    dtype_kind = getattr(getattr(source, "dtype", None), "kind", "f")
+    if getattr(source, "ndim", 0) == 2 and dtype_kind in "fiub" and not hasattr(source, "columns"):
+        hint = "dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents"
+        if dtype_kind in "iu":
+            hint += "; if it has the ids of documents, a row for each query, write dict(enumerate(ids))"
+        raise SourceTypeError(found=f"a matrix of shape {tuple(getattr(source, 'shape', ()))}", allowed=kind, hint=hint)
+    return None

@@ -1,0 +1,192 @@
+"""Bytes of files, as they were when the file was opened; of compressed ones what they hold."""
+
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+from deadheat.core.errors import FileFormatError
+
+COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+HEAD = 1 << 16
+_FIRST_PIECE = 1 << 9  # bytes of a member that are looked at first: behind a small one are others
+_MOST_EMPTY = 10_000  # members; bgzip writes one, behind the others
+
+
+def compression(head: bytes) -> str | None:
+    """Return how a file with this head is compressed, None if it is not."""
+    for magic, name in COMPRESSED.items():
+        if head.startswith(magic):
+            return name
+    return None
+
+
+class _UntilSize(io.RawIOBase):
+    """A file up to the size that it had when it was opened: one that grows as fast as it is read would have no end."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._left = os.fstat(self._file.fileno()).st_size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor of the file."""
+        return self._file.fileno()
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - memory of any kind
+        """Read the next bytes into memory; 0 at the end."""
+        memory = memoryview(buffer)[: self._left]
+        n_read = self._file.readinto(memory) if len(memory) else 0
+        self._left -= n_read
+        return n_read
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move to another place; the end is where it was."""
+        end = self._file.tell() + self._left
+        place = self._file.seek(end + offset) if whence == os.SEEK_END else self._file.seek(offset, whence)
+        self._left = max(end - place, 0)
+        return place
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def opened(path: Path) -> BufferedReader:
+    """Open a file to read its bytes; it ends at the size that it has now, a pipe where its writer closes it."""
+    if stat.S_ISREG(path.stat().st_mode):
+        return BufferedReader(_UntilSize(path))
+    return path.open("rb")
+
+
+def unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
+    """Yield the content of an open file, decompressed byte for byte, in pieces of about `size` bytes.
+
+    Raises
+    ------
+    FileFormatError
+        A compressed file is truncated or damaged.
+    """
+    kind, n_bytes = compression(file.peek(HEAD)), 0
+    if kind is None:
+        yield from iter(partial(file.read, size), b"")
+        return
+    pieces, error_of_kind = (_gunzipped(file, size), zlib.error) if kind == "gzip" else _decompressed(file, size)
+    try:
+        for piece in pieces:
+            n_bytes += len(piece)
+            yield piece
+    except (EOFError, error_of_kind) as error:
+        raise FileFormatError(
+            f"the {kind} file is damaged or truncated ({error}) after {n_bytes:,} bytes of its content; "
+            "nothing was read, expected a complete file",
+            path=path,
+        ) from error
+
+
+class _Packed:
+    """The bytes of an open file, taken in pieces that double; what is not used of a piece is taken again.
+
+    So a file of many small members is copied about once, and not from each member to its end.
+    """
+
+    def __init__(self, file: BufferedReader, size: int) -> None:
+        self._file, self._most = file, size
+        self._data, self._at = b"", 0
+        self._n_empty = 0
+        self.begin_member()
+
+    def begin_member(self) -> None:
+        """Take small pieces again."""
+        self._size = min(_FIRST_PIECE, self._most)
+
+    def take(self) -> bytes:
+        """Return the next piece; empty at the end of the file."""
+        if self._at == len(self._data):
+            self._data, self._at = self._file.read(self._most), 0
+        piece = self._data[self._at : self._at + self._size]
+        self._at += len(piece)
+        self._size = min(2 * self._size, self._most)
+        return piece
+
+    def give_back(self, n_bytes: int) -> None:
+        """Let the last bytes of the last piece be taken again."""
+        self._at -= n_bytes
+
+    def end_member(self, n_bytes: int) -> None:
+        """Note the end of a member with so much content; raise EOFError if very many have none."""
+        self._n_empty += n_bytes == 0
+        if self._n_empty > _MOST_EMPTY:
+            raise EOFError(f"it has more than {_MOST_EMPTY:,} empty parts")
+        self.begin_member()
+
+
+def _gunzipped(file: BufferedReader, size: int) -> Iterator[bytes]:
+    """Yield the content of gzip's members; zlib refuses flags that RFC 1952 reserves, Python's gzip does not."""
+    packed = _Packed(file, size)
+    member, n_bytes = None, 0
+    while data := packed.take():
+        if member is None:
+            given, data = data, data.lstrip(b"\0")  # members may have padding behind them
+            if not data:
+                continue
+            if len(data) < len(given):
+                packed.begin_member()
+            member, n_bytes = zlib.decompressobj(wbits=31), 0
+        piece = member.decompress(data, size)
+        n_bytes += len(piece)
+        if piece:
+            yield piece
+        if member.eof:
+            packed.give_back(len(member.unused_data))
+            packed.end_member(n_bytes)
+            member = None
+        else:
+            packed.give_back(len(member.unconsumed_tail))
+    if member:
+        raise EOFError("it ends before its end-of-stream marker was reached")
+
+
+def _decompressed(file: BufferedReader, size: int) -> tuple[Iterator[bytes], type[Exception]]:
+    """Return the content of Zstandard's frames, and what is raised where they are damaged."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    def contents() -> Iterator[bytes]:
+        packed = _Packed(file, size)
+        frame, n_bytes = None, 0
+        while data := packed.take():
+            if frame is None:
+                frame, n_bytes = zstd.ZstdDecompressor(), 0
+            while True:
+                piece = frame.decompress(data, size)
+                n_bytes += len(piece)
+                if piece:
+                    yield piece
+                if frame.eof or frame.needs_input:
+                    break
+                data = b""
+            if frame.eof:
+                packed.give_back(len(frame.unused_data))
+                packed.end_member(n_bytes)
+                frame = None
+        if frame is not None:
+            raise EOFError("it ends before the end of its last frame")
+
+    return contents(), zstd.ZstdError

@@ -1,0 +1,45 @@
+"""The measures: importing this package reads the files that have some, in the order of the registry.
+
+What is registered is a name of the package, under every name that it has in its file. Type checkers cannot follow
+that: they read the stub beside this file, and a test holds it complete.
+"""
+
+import sys
+from types import ModuleType
+
+from deadheat.core import hooks
+from deadheat.core.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
+from deadheat.core.measures.notation import parse_measure, unit_of
+from deadheat.core.measures.orders import Custom
+
+
+class _CallableModule(ModuleType):
+    """The package, which is also the function that it is named after."""
+
+    def __call__(self) -> dict[str, type[Measure]]:
+        return measures()
+
+
+# `deadheat.core.measures` is this package as soon as anything imports it; `deadheat.measures()` is the registry.
+sys.modules[__name__].__class__ = _CallableModule
+
+
+def _classes() -> dict[str, MeasureType]:
+    """Return the classes of measures under every name that they have in their files."""
+    modules = hooks.load("measures")
+    known = set(REGISTRY.values())
+    classes: dict[str, MeasureType] = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            if isinstance(value, MeasureType) and (value in known or vars(value).get("stands_for") in known):
+                classes[name] = value
+    return classes
+
+
+_registered = _classes()
+for _name in hooks.names_of_measures():  # they were registered in the order of their files
+    REGISTRY[_name] = REGISTRY.pop(_name)
+globals().update(_registered)
+
+__all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register", "unit_of"]
+__all__ += list(_registered)  # pyright: ignore[reportUnsupportedDunderAll] - it reads the stub

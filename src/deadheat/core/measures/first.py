@@ -1,0 +1,449 @@
+"""Measures of the ranks of relevant documents, most of them of the first: RR, Hit, FRP, G-RAG's, ESL, and MR."""
+
+from abc import abstractmethod
+
+import numpy as np
+
+from deadheat.core.arrays import FloatArray, IntArray, run_starts
+from deadheat.core.errors import MeasureError
+from deadheat.core.kernels import first
+from deadheat.core.kernels.counts import Relevant
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures.average import CountConditional
+from deadheat.core.measures.base import (
+    COUNT,
+    Choice,
+    CutMeasure,
+    JointMeasure,
+    Measure,
+    also_called,
+    parameter,
+    parameters,
+    register,
+)
+from deadheat.core.measures.discounted import binary_gains, weighted_sum
+from deadheat.core.measures.top import RelevanceMeasure, retrieved_relevant
+from deadheat.core.placements.placements import Placements
+
+
+class RankValued(CutMeasure):
+    """A measure whose values are ranks, from 1 on."""
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether a cutoff sets the value of a query of which nothing is found."""
+        return self.cutoff is not None
+
+    def limits(self, placements: Placements) -> tuple[float, float]:
+        """Return 1 and, with a cutoff, k + 1."""
+        if self.cutoff is None:
+            return super().limits(placements)
+        return 1.0, self.cutoff + 1.0
+
+
+class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
+    """A function of the rank of the first relevant document."""
+
+    @abstractmethod
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return the value of a first relevant document at each rank."""
+
+    def missed(self, placements: Placements) -> FloatArray:
+        """Return the value where none is found, of shape (n_queries,)."""
+        return np.zeros(placements.n_queries)
+
+    def first_ties(self, placements: Placements) -> IntArray:
+        """Return the first tie with a relevant document, of each query that retrieves one.
+
+        Returns
+        -------
+        ndarray of int, shape (5, n_found)
+            Query code; documents above the tie and in it; ranks of it within the cutoff; relevant documents in it.
+        """
+        found = placements.relevant(self.rel)
+        start = run_starts(found.query)
+        above, tied = found.above[start], found.tied[start]
+        return np.stack((found.query[start], above, tied, self.inside(above, tied), found.count[start]))
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return the documents up to the first tie with a relevant one, or to the cutoff."""
+        query, above, tied, *_ = self.first_ties(placements)
+        found = super().looked_at(placements).copy()
+        found[query] = np.minimum(found[query], above + tied)
+        return found
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        query, above, tied, inside, count = self.first_ties(placements)
+        mean, variance = self.missed(placements), np.zeros(placements.n_queries)
+        mean[query], variance[query] = first.moments(above, tied, inside, count, mean[query], value=self.at_rank)
+        return mean, variance
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value: the first relevant document is the first or last of its tie."""
+        query, above, tied, _, count = self.first_ties(placements)
+        one, other = self.missed(placements), self.missed(placements)
+        for found, rank in ((one, above + tied - count + 1), (other, above + 1)):
+            found[query] = np.where(self.inside(rank - 1, np.ones_like(rank)) > 0, self.at_rank(rank), found[query])
+        return np.minimum(one, other), np.maximum(one, other)
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the values of some queries over all tie orders, and their probabilities."""
+        missed, ties = self.missed(placements), self.first_ties(placements)
+        query, above, tied, inside, count = ties[:, np.isin(ties[0], queries)]
+        of_ties = first.distributions(above, tied, inside, count, missed[query], value=self.at_rank)
+        found = dict(zip(query.tolist(), of_ties, strict=True))
+        return [found.get(code, (missed[[code]], np.ones(1))) for code in queries.tolist()]
+
+
+@register(
+    "reciprocal rank",
+    "RR@k = 1 / rank of the first relevant document",
+    aliases=("MRR", "mrr"),
+    trec_eval=("recip_rank",),
+)
+class RR(FirstMeasure):
+    r"""Reciprocal of the rank of the first relevant document.
+
+    .. math:: RR@k = 1 / \text{rank of the first relevant document}
+
+    and 0 if there is none in the top k.
+
+    References
+    ----------
+    Kantor and Voorhees 2000, https://doi.org/10.1023/A:1009902609570; ties: McSherry and Najork 2008, section 2.5,
+    https://doi.org/10.1007/978-3-540-78646-7_38, whose printed sum needs f(x - 1) - f(x) in place of f(x).
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["RR"]).means()
+    {'RR': 0.75}
+    """
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at."""
+        return self.cutoff == 1
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return 1 / rank."""
+        return 1 / rank
+
+
+@register(
+    "hit",
+    "Hit@k = 1 if C_k > 0, else 0",
+    aliases=("Success", "HR", "hit_rate", "HitRate", "Hits", "accuracy"),
+    trec_eval=("success_{}",),
+)
+class Hit(FirstMeasure):
+    r"""Whether a relevant document is in the top k.
+
+    .. math:: \text{Hit}@k = [C_k > 0]
+
+    with :math:`C_k` the relevant documents in the top k. Its mean over ties is the probability of a hit.
+
+    References
+    ----------
+    Raghavan, Bollmann and Jung 1989, https://doi.org/10.1145/65943.65945, for probabilities over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}, ["Hit@2"]).means()
+    {'Hit@2': 0.6666666666666666}
+    """
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1: always."""
+        return True
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return 1."""
+        return np.ones(rank.shape)
+
+
+def last_rank(measure: CutMeasure, placements: Placements) -> FloatArray:
+    """Return k + 1, or without a cutoff n_retrieved + 1 and NaN for a query that the run lacks."""
+    if measure.cutoff is not None:
+        return np.full(placements.n_queries, measure.cutoff + 1.0)
+    return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
+
+
+@register(
+    "first relevant position",
+    "FRP@k = min(rank of the first relevant document, k + 1)",
+    range=(1.0, np.inf),
+    higher_is_better=False,
+)
+class FRP(RankValued, FirstMeasure):
+    r"""Rank of the first relevant document.
+
+    .. math:: FRP@k = \min(\text{rank of the first relevant document},\ k + 1)
+
+    Without a cutoff, n_retrieved + 1 means "none retrieved"; a query that the run lacks has no value (NaN) and
+    is left out of the mean.
+
+    References
+    ----------
+    Cooper 1968, https://doi.org/10.1002/asi.5090190108, whose expected search length for one relevant document is
+    the mean over ties of FRP - 1.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["FRP", "FRP@1"]).means()
+    {'FRP': 1.5, 'FRP@1': 1.5}
+    """
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return the rank itself."""
+        return rank.astype(np.float64)
+
+    missed = last_rank
+
+
+@parameters
+class PaperMeasure(FirstMeasure):
+    """A measure of the G-RAG paper, by the mean over permutations or as the paper prints it."""
+
+    definition: str = parameter(
+        "permutations",
+        Choice(("permutations", "mid_rank")),
+        "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy",
+    )
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return the same; the paper's formula looks at all relevant documents."""
+        return super().looked_at(placements) if self.definition == "permutations" else placements.n_retrieved
+
+    @abstractmethod
+    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+        """Return the paper's value of a relevant document in a tie."""
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance; the paper's formula is one of the ties, which no policy has broken before."""
+        if self.definition == "permutations":
+            return super().find_moments(placements)
+        found = (placements.before or placements).relevant(self.rel)
+        total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
+        return divide_or_zero(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return values and probabilities; the paper's formula takes one value."""
+        if self.definition == "permutations":
+            return super().distributions(placements, queries)
+        return [(value, np.ones(1)) for value in self.mean(placements)[queries, None]]
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders."""
+        return super().extremes(placements) if self.definition == "permutations" else Measure.extremes(self, placements)
+
+
+@register("mean tied reciprocal rank", "MTRR@k = mean over all orders of the ties of RR@k")
+class MTRR(PaperMeasure):
+    r"""Tied reciprocal rank of the G-RAG paper.
+
+    .. math:: MTRR = \text{mean over all orders of the ties of } RR
+
+    and so `RR` itself. With ``definition="mid_rank"`` it is the paper's equation 11 instead: the mean over all
+    relevant documents d of :math:`2 / (2 r_d + t_d - 1)`, with :math:`r_d` the best rank of d and :math:`t_d` the
+    size of its tie: reciprocals of middle ranks, which is not a mean over orders but a function of the ties
+    themselves. No order of them changes it, and so no tie policy does.
+
+    References
+    ----------
+    Dong et al. 2024, https://doi.org/10.48550/arXiv.2405.18414, section 4.1.1.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, ["MTRR", "MTRR(definition='mid_rank')"]).means()
+    {'MTRR': 0.75, "MTRR(definition='mid_rank')": 0.6666666666666666}
+    """
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at; the paper's formula takes other values there too."""
+        return self.definition == "permutations" and self.cutoff == 1
+
+    def __post_init__(self) -> None:
+        """Refuse a cutoff, which the paper's formula does not have."""
+        super().__post_init__()
+        if self.definition == "mid_rank" and self.cutoff is not None:
+            raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", found=f"@{self.cutoff}")
+
+    at_rank = RR.at_rank
+
+    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+        """Return the reciprocal of the middle rank."""
+        return 2 / (2 * above + tied + 1)
+
+
+@register("tied mean hits", "TMHits@k = mean over all orders of the ties of Hit@k")
+class TMHits(PaperMeasure):
+    r"""Tied Hits@k of the G-RAG paper.
+
+    .. math:: \text{TMHits}@k = \text{mean over all orders of the ties of } \text{Hit}@k
+
+    and so `Hit` itself. With ``definition="mid_rank"`` it is the paper's equation 12 instead, read as the mean over
+    all relevant documents d of ``min(1, max(0, k - a_d) / t_d)``, with :math:`a_d` documents above and
+    :math:`t_d` in the tie of d: the expected recall at k, whatever the tie policy. (As printed, the equation exceeds
+    1 for two documents above a tie of two.)
+
+    References
+    ----------
+    Dong et al. 2024, https://doi.org/10.48550/arXiv.2405.18414, section 4.1.1.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, ["TMHits(definition='mid_rank')@1"]).means()
+    {"TMHits(definition='mid_rank')@1": 0.5}
+    """
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1: but for the paper's formula."""
+        return self.definition == "permutations"
+
+    at_rank = Hit.at_rank
+
+    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+        """Return the share of the tie that is in the top k."""
+        return self.inside(above, tied) / tied
+
+
+@register(
+    "expected search length",
+    "ESL = documents that are not relevant above the s-th relevant one (s = wanted)",
+    range=(0.0, np.inf),
+    higher_is_better=False,
+)
+class ESL(JointMeasure, RelevanceMeasure):
+    r"""Expected search length: documents that are not relevant above the s-th relevant one.
+
+    .. math:: \text{ESL} = T_s - s
+
+    with :math:`T_s` the rank of the s-th relevant document (s is ``wanted``). Its mean over the orders of ties is
+    t - b + (s - b) (n - r) / (r + 1), where the tie that holds it has n documents, r of them relevant, below t
+    documents of which b are relevant. Unjudged documents are not relevant. Where fewer than s are retrieved, a search
+    goes through all others in vain: their number counts. A query that the run lacks has no value (NaN) and is left out
+    of the mean.
+
+    References
+    ----------
+    Cooper 1968, https://doi.org/10.1002/asi.5090190108, who defined it for weak orderings, which is: over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 2, "b": 2, "c": 2, "d": 1}}
+    >>> evaluate({"q": {"a": 1, "d": 1}}, run, ["ESL", "ESL(wanted=2)"]).means()
+    {'ESL': 1.0, 'ESL(wanted=2)': 2.0}
+    """
+
+    wanted: int = parameter(1, COUNT, "relevant documents that the search is for")
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        found = placements.relevant(self.rel)
+        mean = np.where(placements.missing, np.nan, placements.n_retrieved - retrieved_relevant(placements, self.rel))
+        variance = np.zeros(placements.n_queries)
+        own = (found.before < self.wanted) & (self.wanted <= found.before + found.count)
+        query, n, r = found.query[own], found.tied[own], found.count[own]
+        place = self.wanted - found.before[own]  # among the relevant documents of its tie
+        mean[query] = found.above[own] - found.before[own] + place * ((n - r) / (r + 1))
+        # of an order statistic of a draw without replacement
+        variance[query] = place * (r + 1 - place) * (n - r) * ((n + 1.0) / ((r + 1.0) ** 2 * (r + 2)))
+        return mean, variance
+
+
+MRR, HR, Success = also_called(RR, "MRR"), also_called(Hit, "HR"), also_called(Hit, "Success")
+
+
+@parameters
+class RankSum(CountConditional):
+    """A measure of the sum of the ranks of the relevant documents in the top k, and of their number."""
+
+    def part_moments(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of a tie's sum of ranks: those of a rank sum."""
+        m = inside[:, None]
+        return count * (found.above[index, None] + (m + 1) / 2), count * (m - count) * (m + 1) / 12
+
+    def part_extremes(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the sum with the relevant documents on the first ranks, and on the last ones."""
+        first = count * found.above[index, None] + count * (count + 1) / 2
+        return first, first + count * (inside[:, None] - count)
+
+
+@register("mean rank", "MR = 1/|S| ∑ rank(d) over the documents d ∈ S", range=(1.0, np.inf), higher_is_better=False)
+class MR(RankValued, RankSum):
+    r"""Mean rank of the relevant documents.
+
+    .. math:: MR = \frac{1}{|S|} \sum_{d \in S} \text{rank}(d)
+
+    Without a cutoff, S are the retrieved relevant documents (``missing="skip"``), or all relevant ones, those not
+    retrieved at rank n_retrieved + 1 (``"last"``). With a cutoff, S are those in the top k, or all relevant ones,
+    each one below k or not retrieved at rank k + 1 (``"capped"``). Without any it is n_retrieved + 1, or k + 1; a
+    query that the run lacks has no value without a cutoff (NaN) and is left out of the mean.
+
+    References
+    ----------
+    Bordes et al. 2013, Translating embeddings for modeling multi-relational data, NeurIPS 26, where it is the mean
+    rank of the right entity; variance over ties, which is that of a rank sum: Mann and Whitney 1947,
+    https://doi.org/10.1214/aoms/1177730491.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 3, "b": 2, "c": 2}}
+    >>> evaluate({"q": {"a": 1, "b": 1}}, run, ["MR", "MR@2", "MR(missing='capped')@2"]).means()
+    {'MR': 1.75, 'MR@2': 1.25, "MR(missing='capped')@2": 1.75}
+    """
+
+    missing: str = parameter(
+        "skip", Choice(("skip", "last", "capped")), "rank of a relevant document that is not found: none, n + 1, k + 1"
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what the cutoff gives no meaning to."""
+        super().__post_init__()
+        if self.missing == "capped" and self.cutoff is None:
+            raise MeasureError("missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\"", measure="MR")
+        if self.missing == "last" and self.cutoff is not None:
+            raise MeasureError(
+                "missing='last' takes no cutoff",
+                measure="MR",
+                found=f"@{self.cutoff}",
+                hint="missing='capped' counts k + 1",
+            )
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        if self.missing == "skip":
+            return super().find_moments(placements)
+        share = divide_or_zero(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
+        if self.missing == "last":
+            mean, variance = super().find_moments(placements)
+            return np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements), variance * share**2
+        # a document in the top k has the weight rank - (d + 1), d the largest depth of any list: what it gains over
+        # the others
+        deepest, n_relevant = int(self.depth(placements).max(initial=0)), placements.n_relevant(self.rel)
+        gains, weights = binary_gains(placements, self.rel), np.arange(deepest) - float(deepest)
+        mean, variance = (weighted_sum(self, placements, gains, weights, squares=squares) for squares in (False, True))
+        # a cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found
+        beyond = (1 - share) * ((self.cutoff or deepest) - deepest)
+        return deepest + 1 + divide_or_zero(mean, n_relevant) + beyond, divide_or_zero(variance, n_relevant**2)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders."""
+        return super().extremes(placements) if self.missing == "skip" else Measure.extremes(self, placements)
+
+    empty = last_rank

@@ -1,0 +1,357 @@
+"""Measures of how many documents are in the top k, or in the whole list: P, R, F, R-precision, Judged.
+
+No order of ties changes the counts that trec_eval prints.
+"""
+
+from abc import abstractmethod
+
+import numpy as np
+
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.kernels import counts
+from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.measures.base import Choice, CutMeasure, Measure, Number, SumMeasure, parameter, parameters, register
+from deadheat.core.placements.placements import Placements
+
+REL = "lowest relevance that counts as relevant"
+
+
+@parameters
+class RelevanceMeasure(Measure):
+    """A measure that tells relevant documents from others by their lowest relevance."""
+
+    binary = True
+
+    rel: float = parameter(1, Number(), REL)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a judgment of relevance `rel` or more."""
+        return placements.n_relevant(self.rel) > 0
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return 1 for relevant documents, else 0: a measure that lists orders sees no more of them."""
+        return 1.0 * (relevance >= self.rel)
+
+
+class TopMeasure(SumMeasure):
+    """The share of the top k that is relevant, or judged if it has no `rel`; a measure may have another divisor."""
+
+    @abstractmethod
+    def k(self, placements: Placements) -> IntArray:
+        """Return the size of the top, of shape (n_queries,)."""
+
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's number over all tie orders, or its variance (`squares`)."""
+        found = placements.relevant(getattr(self, "rel", 0))
+        inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
+        part = (counts.variance if squares else counts.mean)(found.tied, inside, found.count)
+        return placements.by_query(part, found.query)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return k."""
+        return self.k(placements).astype(np.float64)
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the values of some queries over all tie orders, and their probabilities: only one tie is cut at k."""
+        found = placements.relevant(getattr(self, "rel", 0))
+        inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
+        sure = placements.by_query(np.where(inside == found.tied, found.count, 0), found.query)
+        divisor = self.divisor(placements)
+        values = {code: (divide_or_zero(sure[[code]], divisor[[code]]), np.ones(1)) for code in queries.tolist()}
+        cut = np.flatnonzero((inside > 0) & (inside < found.tied) & np.isin(found.query, queries))
+        for index, count, chance in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
+            for code, numbers, own in zip(found.query[cut[index]].tolist(), count, chance, strict=True):
+                is_possible = own > 0  # the rest is padding
+                values[code] = divide_or_zero(sure[code] + numbers[is_possible], divisor[code]), own[is_possible]
+        return list(values.values())
+
+
+class CutTopMeasure(CutMeasure, TopMeasure):
+    """The same with a cutoff."""
+
+
+class CutShare(CutTopMeasure):
+    """A share of the documents looked at: at the first rank 0 or 1."""
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at."""
+        return self.cutoff == 1
+
+
+class NormMeasure(CutMeasure):
+    """A measure whose `norm` may be the relevant documents of the whole list."""
+
+    norm: str
+
+    @property
+    def deepest(self) -> int | None:
+        """The cutoff; None if the norm counts the whole list."""
+        return None if self.norm == "retrieved_all" else self.cutoff
+
+
+def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
+    """Return the number of relevant documents in the whole list, by query."""
+    found = placements.relevant(rel)
+    return placements.by_query(found.count, found.query)
+
+
+def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | None = None) -> FloatArray:
+    """Return the number of relevant documents that no tie order changes, of shape (n_queries,).
+
+    Those of the qrels (``"R"``), at most the cutoff (``"min"``), or those of the whole list.
+    """
+    if norm in {"R", "min"}:
+        return np.minimum(placements.n_relevant(rel), cutoff if norm == "min" and cutoff else np.inf)
+    return retrieved_relevant(placements, rel)
+
+
+@register(
+    "precision",
+    "P@k = C_k / k",
+    aliases=("precision", "Precision", "SetP", "Pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision"),
+    trec_eval=("set_P", "P_{}"),
+)
+class P(RelevanceMeasure, CutShare):
+    r"""Share of the top k that is relevant.
+
+    .. math:: P@k = C_k / k
+
+    with :math:`C_k` the relevant documents in the top k. The divisor stays k where fewer are retrieved, unless
+    ``norm="retrieved"`` makes it min(k, retrieved); without a cutoff it is the number of retrieved documents.
+
+    References
+    ----------
+    McSherry and Najork 2008, section 2.1, https://doi.org/10.1007/978-3-540-78646-7_38, for the mean over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["P@1", "P@5", "P(norm='retrieved')@5"]).means()
+    {'P@1': 0.5, 'P@5': 0.2, "P(norm='retrieved')@5": 0.5}
+    """
+
+    norm: str = parameter("k", Choice(("k", "retrieved")), "divisor: k, or min(k, retrieved documents)")
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return k, or the documents in the top k."""
+        return (self.k if self.norm == "k" else self.depth)(placements).astype(np.float64)
+
+
+@register(
+    "recall",
+    "R@k = (relevant documents in the top k) / R",
+    aliases=("Recall", "SetR", "MHits"),
+    trec_eval=("recall_{}", "set_recall"),
+)
+class R(RelevanceMeasure, NormMeasure, CutTopMeasure):
+    r"""Share of the relevant documents that are in the top k.
+
+    .. math:: R@k = C_k / R
+
+    with R the relevant documents of the qrels; ``norm="retrieved_all"`` divides by those in the whole list, as
+    McSherry and Najork do.
+
+    References
+    ----------
+    McSherry and Najork 2008, section 2.2, https://doi.org/10.1007/978-3-540-78646-7_38, for the mean over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["R@1"]).means()
+    {'R@1': 0.25}
+    """
+
+    norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 1 as soon as anything that counts is found."""
+        return self.cutoff is None and self.norm == "retrieved_all"
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the number of relevant documents."""
+        return constant_norm(self.norm, placements, self.rel)
+
+
+@register("F measure", "F@k = (1 + β^2) C_k / (k + β^2 R)", aliases=("F1", "SetF", "F1Score"), trec_eval=("set_F",))
+class F(RelevanceMeasure, NormMeasure, CutTopMeasure):
+    r"""Weighted harmonic mean of precision and recall.
+
+    .. math:: F_\beta@k = \frac{(1 + \beta^2)\, C_k}{k + \beta^2 R}
+
+    with :math:`C_k` the relevant documents in the top k and R those of the qrels (``norm="retrieved_all"``: of the
+    whole list). Without a cutoff, k is the number of retrieved documents. This form is linear in :math:`C_k`, so its
+    mean over ties is its value at the mean count.
+
+    References
+    ----------
+    Van Rijsbergen, Information Retrieval, 1979, chapter 7. McSherry and Najork 2008, section 2.3,
+    https://doi.org/10.1007/978-3-540-78646-7_38, for the mean over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["F@1", "F(beta=2)@2"]).means()
+    {'F@1': 0.5, 'F(beta=2)@2': 0.8333333333333334}
+    """
+
+    beta: float = parameter(1, Number(low=0), "weight of recall against precision")
+    norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether it is the precision of the first rank."""
+        return self.cutoff == 1 and self.beta == 0
+
+    def weights(self) -> tuple[float, float]:
+        """Return the weights of k and of R: 1 and beta^2, with the larger divided out, as its square may overflow."""
+        return (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return (k + beta^2 R) / (1 + beta^2)."""
+        of_k, of_relevant = self.weights()
+        return (of_k * self.k(placements) + of_relevant * constant_norm(self.norm, placements, self.rel)) / (
+            of_k + of_relevant
+        )
+
+
+@register("R-precision", "Rprec = (relevant documents in the top R) / R", aliases=("RPrec",), trec_eval=("Rprec",))
+class Rprec(RelevanceMeasure, TopMeasure):
+    r"""Precision at R, the number of relevant documents.
+
+    .. math:: \text{Rprec} = C_R / R
+
+    References
+    ----------
+    Buckley and Voorhees 2000, https://doi.org/10.1145/345508.345543.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Rprec"]).means()
+    {'Rprec': 0.75}
+    """
+
+    def k(self, placements: Placements) -> IntArray:
+        """Return R."""
+        return placements.n_relevant(self.rel)
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return k, or the number of retrieved documents."""
+        return np.minimum(self.k(placements), placements.n_retrieved)
+
+
+@register(
+    "relevant documents retrieved",
+    "NumRelRet@k = relevant documents in the top k",
+    trec_eval=("num_rel_ret",),
+    range=(0.0, np.inf),
+    total=True,
+)
+class NumRelRet(RelevanceMeasure, CutTopMeasure):
+    """Number of relevant documents retrieved (in the top k, with a cutoff).
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["NumRelRet", "NumRelRet@1"]).means()
+    {'NumRelRet': 1.0, 'NumRelRet@1': 0.5}
+    """
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return 1."""
+        return np.ones(placements.n_queries)
+
+
+@register("judged documents", "Judged@k = J_k / min(k, n)", is_quality=False)
+class Judged(CutShare):
+    r"""Share of the top k that is judged; negative relevance counts as unjudged, in ir_measures as judged.
+
+    .. math:: \text{Judged}@k = J_k / \min(k, n)
+
+    with :math:`J_k` the judged documents in the top k and n the retrieved ones.
+
+    References
+    ----------
+    MacAvaney, Macdonald and Ounis 2022, https://doi.org/10.48550/arXiv.2111.13466, whose ir-measures calls it so.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Judged@2"]).means()
+    {'Judged@2': 0.75}
+    """
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return min(k, n)."""
+        return self.depth(placements).astype(np.float64)
+
+
+class Count(Measure):
+    """A number that no tie order changes."""
+
+    range = (0.0, np.inf)
+    total = True
+    is_quality = False
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return 0."""
+        return np.zeros(placements.n_queries)
+
+
+class Size(Count):
+    """A number that does not depend on which documents a list holds."""
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return 0 for each list."""
+        return np.zeros_like(placements.n_retrieved)
+
+
+@register("queries", "NumQ = 1 for each query", trec_eval=("num_q",), only_total=True)
+class NumQ(Size):
+    """Number of queries: 1 for each.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5}}, ["NumQ"])["NumQ"].total
+    1.0
+    """
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return 1 for each query."""
+        return np.ones(placements.n_queries)
+
+
+@register("documents retrieved", "NumRet = documents retrieved", trec_eval=("num_ret",))
+class NumRet(Size):
+    """Number of documents retrieved.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.1}}, ["NumRet"])["NumRet"].total
+    2.0
+    """
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of rows of the run."""
+        return placements.n_retrieved.astype(np.float64)
+
+
+@register("relevant documents", "NumRel = documents of relevance rel or more in the qrels", trec_eval=("num_rel",))
+class NumRel(Size, RelevanceMeasure):
+    """Number of relevant documents in the qrels.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 0.5}}, ["NumRel", "NumRel(rel=2)"]).means()
+    {'NumRel': 2.0, 'NumRel(rel=2)': 1.0}
+    """
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of judgments of relevance `rel` or more."""
+        return placements.n_relevant(self.rel).astype(np.float64)

@@ -1,0 +1,155 @@
+"""Tables beside the judgments, such as subtopics: kept with them, saved with them, and looked at by some measures.
+
+The judgments are rows of a query, a document and a relevance. What else a source says of documents is a table of its
+own, an attribute of `Qrels` that is called by the key of the table. Modules of the kind "beside" register such tables.
+"""
+
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+import polars as pl
+
+from deadheat.core import hooks
+from deadheat.core.arrays import IntArray, TextArray, concatenated_ranges
+from deadheat.core.data.tables import Qrels
+
+
+@dataclass(frozen=True, eq=False)
+class OfQueries:
+    """Rows of queries and documents, with more columns of the same length in a subclass.
+
+    Attributes
+    ----------
+    query : ndarray of int, shape (n_rows,)
+        Index of the query, ascending.
+    doc_ids : ndarray of str or polars.Series, shape (n_rows,)
+    """
+
+    query: IntArray
+    doc_ids: TextArray | pl.Series
+
+    def select(self, queries: IntArray) -> Self:
+        """Return those of some queries, as :meth:`Placements.select` does."""
+        rows, query = rows_of(self.query, queries)
+        return replace(self, **{name: column[rows] for name, column in vars(self).items()} | {"query": query})
+
+
+class TableForm(NamedTuple):
+    """How a table is written to a saved file.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    schema : mapping of str to type of polars
+        Its columns.
+    nullable : set of str, default ()
+        Those that may have null.
+    """
+
+    name: str
+    schema: Mapping[str, type[pl.DataType]]
+    nullable: AbstractSet[str] = frozenset()
+
+
+class PlacedTable(NamedTuple):
+    """What placements hold of a table, for measures.
+
+    Attributes
+    ----------
+    rows : type of OfQueries
+        Made of the columns of `form`, ``query`` and ``doc_ids`` first.
+    find : callable
+        Takes the table, and the ids of the queries in their order, and returns such rows.
+    form : TableForm
+        How these are saved.
+    numbered : tuple of str, default ()
+        Columns that number something from 0 on, of which there is no more than there are rows.
+    """
+
+    rows: type[OfQueries]
+    find: Callable[[pl.DataFrame, Sequence[str]], OfQueries]
+    form: TableForm
+    numbered: tuple[str, ...] = ()
+
+
+class BesideTable(NamedTuple):
+    """A table beside the judgments.
+
+    Attributes
+    ----------
+    key : str
+        The attribute of `Qrels` that holds it, a frame with a query_id and a doc_id; its key in placements and in
+        saved files.
+    form : TableForm
+        How the frame is saved.
+    placed : PlacedTable or None, default None
+        None: no measure looks at it. Otherwise documents of one relevance may differ in it.
+    """
+
+    key: str
+    form: TableForm
+    placed: PlacedTable | None = None
+
+
+BESIDE: dict[str, BesideTable] = {}
+
+
+def add_beside(table: BesideTable) -> None:
+    """Add a table to those that qrels may have."""
+    BESIDE[table.key] = table
+
+
+def beside_table(key: str) -> BesideTable:
+    """Return the table of a key.
+
+    Examples
+    --------
+    >>> list(beside_table("subtopics").form.schema)
+    ['query_id', 'doc_id', 'relevance', 'subtopic']
+    """
+    hooks.load("beside")
+    return BESIDE[key]
+
+
+def beside_tables() -> list[BesideTable]:
+    """Return all tables, in the order of the registry."""
+    return [beside_table(key) for key in hooks.names_beside()]
+
+
+def find_beside(qrels: Qrels, query_ids: Sequence[str]) -> dict[str, OfQueries]:
+    """Return what measures need of the tables beside the judgments, by their keys.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    query_ids : sequence of str
+        The queries of the placements, in their order.
+    """
+    found = {}
+    for key, frame in qrels.beside().items():
+        placed = beside_table(key).placed
+        if placed is not None:
+            found[key] = placed.find(frame, query_ids)
+    return found
+
+
+def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some queries, one after the other, and for each row the place of its query among these.
+
+    Parameters
+    ----------
+    query : ndarray of int, shape (n_rows,)
+        The query of each row, ascending.
+    queries : ndarray of int
+    """
+    first, last = (np.searchsorted(query, queries, side) for side in ("left", "right"))
+    return concatenated_ranges(first, last - first), np.repeat(np.arange(len(queries)), last - first)
+
+
+def coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
+    """Return the rows of some queries, with the place of each one's query."""
+    ids = pl.Series(query_ids, dtype=pl.String)
+    return rows.join(pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))}), on="query_id")

@@ -1,0 +1,67 @@
+"""Passes over a run whose rows are not in memory: what is done with the rows of each query, and what is said of them.
+
+A plugin makes them, as the service ``by_query``: in a cluster, or batch by batch in a large file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import TypeAlias
+
+import polars as pl
+
+from deadheat.core import hooks
+from deadheat.core.data.rows import Blocks, UnreadRows
+from deadheat.core.data.tables import Run
+from deadheat.core.io.files import is_bounded
+
+QUERY = "query"  # what is said once of each query, if anything is
+# The columns of all that is said; `what` tells what a row is
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "what": pl.String,
+    "query_id": pl.String,
+    "doc_id": pl.String,
+    "value": pl.Float64,
+    "above": pl.Int64,
+    "tied": pl.Int64,
+}
+# What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
+# It may travel to a worker, so it is small
+Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
+
+
+class NotAdjacentError(Exception):
+    """The rows of a query are not adjacent."""
+
+
+def passes_over(run: Run) -> ModuleType | None:
+    """Return what passes over the rows of a run; None where they are in memory, or may be held there without it.
+
+    Raises
+    ------
+    MissingPluginError
+        The rows are in a cluster, or memory is bounded, and the plugin is not there.
+    """
+    if not isinstance(run.rows, UnreadRows):
+        return None
+    if run.rows.in_polars and not is_bounded():
+        return hooks.find_service("by_query")
+    return hooks.service("by_query")
+
+
+def said(what: str, **columns: object) -> pl.DataFrame:
+    """Return rows in the columns of `SCHEMA`; those that are not given are null."""
+    return pl.DataFrame(columns).select(
+        pl.lit(what).alias(name)
+        if name == "what"
+        else pl.col(name).cast(dtype)
+        if name in columns
+        else pl.lit(None, dtype).alias(name)
+        for name, dtype in SCHEMA.items()
+    )
+
+
+def of_kind(found: pl.DataFrame, what: str, *columns: str) -> pl.DataFrame:
+    """Return some columns of the rows that say one thing."""
+    return found.filter(pl.col("what") == what).select(*columns)

@@ -1,0 +1,161 @@
+"""place(): opens both sources, chooses an engine for them, and lets it find the placements."""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Protocol
+
+from deadheat.core.arrays import IntArray
+from deadheat.core.data.rows import LazyRows, MappingRows, MemoryRows, ScorePrecision, UnreadRows
+from deadheat.core.data.source_columns import refuse_one_column
+from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, check_each
+from deadheat.core.errors import DeadheatWarning, ParameterError
+from deadheat.core.placements.contiguous import Contiguous, Kept, KeptRows, OfDicts
+from deadheat.core.placements.passes import passes_over
+from deadheat.core.placements.placements import Placements
+from deadheat.core.scalars import LARGEST_INTEGER
+
+LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
+FEW = 10  # numbers that say nothing
+HIGHEST = 4  # level of most judgments
+
+
+class Engine(Protocol):
+    """Finds placements; each engine is one class of this package and one line of `engine_of`."""
+
+    def place(self) -> Placements:
+        """Return the placements of the judged documents."""
+
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it.
+
+        Parameters
+        ----------
+        placements : Placements
+            Those of the engine, or of some of its queries.
+        rows : ndarray of int, shape (n,)
+            Rows of documents that tie with others, ascending.
+        rule : {"doc_id", "input"}
+            Document ids, descending by UTF-8 bytes (as trec_eval sorts), or the order of the rows.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+        """
+
+
+def place(
+    qrels: Source,
+    run: Source,
+    *,
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+) -> Placements:
+    """Reduce a run to the placements of its judged documents.
+
+    Parameters
+    ----------
+    qrels, run : path, dict of dict, tuples, dataframe, Qrels or Run
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+        Round all scores first, to a floating-point format or to this many decimals.
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that a run has twice. Without it, a judged document that comes
+        twice is an error, and an unjudged one takes two ranks.
+
+    Returns
+    -------
+    Placements
+
+    Raises
+    ------
+    DataError
+        The subclass that says what is wrong with the data.
+
+    Examples
+    --------
+    >>> place({"q1": {"d2": 1}}, {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.5}}).to_polars().row(0)
+    ('q1', 'd2', 1.0, 1, 2)
+    """
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    return engine_of(qrels, run, score_precision).place()
+
+
+def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
+    """Read both sources and check each by itself."""
+    qrels, run = Qrels.of(qrels), Run.of(run, ascending=ascending)
+    if looks_swapped(qrels, run):
+        warnings.warn(
+            f"{qrels.where} holds fractions and {run.where} small whole numbers: were qrels and run given"
+            " in the wrong order?",
+            DeadheatWarning,
+            stacklevel=3,
+        )
+    check_each(qrels, run, is_asked=check_duplicates)
+    return qrels, run
+
+
+def looks_swapped(qrels: Qrels, run: Run) -> bool:
+    """Return whether dicts look swapped: many fractions as relevance, beside few scores that are small integers."""
+    if not (isinstance(qrels.rows, MappingRows) and isinstance(run.rows, MappingRows)):
+        return False
+    sizes = [len(documents) for documents in islice(qrels.rows.mapping.values(), LOOKED)]
+    others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
+    if not (sizes and others) or sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
+        return False  # not more judged than retrieved: usual, and seen without a look at the numbers
+    relevance = [*_some_numbers(qrels.rows)]
+    return are_levels(run) and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
+
+
+def are_levels(table: DocumentTable) -> bool:
+    """Return whether the numbers of a dict look like judgments: small whole ones, of which there are some."""
+    numbers = [*_some_numbers(table.rows)] if isinstance(table.rows, MappingRows) else []
+    return len(numbers) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in numbers)
+
+
+def _some_numbers(rows: MappingRows) -> Iterator[float]:
+    some: Iterable[object] = chain.from_iterable(
+        documents.values() for documents in islice(rows.mapping.values(), LOOKED)
+    )
+    return (
+        float(one)
+        for one in islice(some, LOOKED)
+        if isinstance(one, int | float) and -LARGEST_INTEGER < one < LARGEST_INTEGER
+    )
+
+
+def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
+    """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
+    refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
+    if run.by_keys is not None:
+        if precision not in {None, *run.by_keys}:
+            raise ParameterError(
+                "scores by several keys are ranks, which cannot be rounded",
+                hint="round the scores of each key first: Run.then_by(..., score_precision=)",
+            )
+        precision = None
+    if isinstance(run.rows, MappingRows):
+        return OfDicts(qrels, run, precision)
+    if isinstance(run.rows, KeptRows):
+        return Kept(qrels, run, precision)
+    passes = passes_over(run)
+    if passes is not None:
+        by_query: Engine = passes.ByQuery(qrels, run, precision)
+        return by_query
+    if isinstance(run.rows, UnreadRows):
+        return held(qrels, run, precision)
+    run = run.rounded(precision)
+    if isinstance(run.rows, LazyRows):
+        from deadheat.core.placements.relational import Relational, can_join  # they need Narwhals
+
+        if can_join(qrels, run):
+            return Relational(qrels, run)
+    rows = run.rows if isinstance(run.rows, MemoryRows) else MemoryRows(run.to_polars())
+    return Contiguous(qrels, run, rows.blocks)
+
+
+def held(qrels: Qrels, run: Run, precision: ScorePrecision) -> Contiguous:
+    """Return the engine for a run with `UnreadRows` whose rows are all taken into memory, and checked first."""
+    if isinstance(run.rows, UnreadRows) and run.rows.check_duplicates:
+        run.check_duplicates(now=True)
+    run = run.rounded(precision)
+    return Contiguous(qrels, run, MemoryRows(run.to_polars()).blocks)

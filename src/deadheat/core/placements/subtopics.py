@@ -1,0 +1,49 @@
+"""Judgments by subtopic, a table beside the judgments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
+
+
+@dataclass(frozen=True, eq=False)
+class Subtopics(OfQueries):
+    """Judgments by subtopic, one row for each.
+
+    Attributes
+    ----------
+    topic : ndarray of int, shape (n_rows,)
+        Number of the subtopic within its query, from 0 on.
+    relevance : ndarray of float, shape (n_rows,)
+    """
+
+    topic: IntArray
+    relevance: FloatArray
+
+
+def subtopics_of(judgments: pl.DataFrame, query_ids: Sequence[str]) -> Subtopics:
+    """Return the judgments by subtopic.
+
+    Parameters
+    ----------
+    judgments : polars.DataFrame
+        query_id, doc_id, subtopic and relevance.
+    query_ids : sequence of str
+    """
+    topic = (pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64)
+    rows = coded(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
+    docs = np.array(rows["doc_id"].to_list(), dtype=object)
+    return Subtopics(rows["code"].to_numpy(), docs, rows["topic"].to_numpy(), rows["relevance"].to_numpy())
+
+
+OF_QRELS = TableForm(
+    "topics", {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64, "subtopic": pl.String}
+)
+OF_PLACEMENTS = TableForm(
+    "subtopics", {"query": pl.Int64, "doc_id": pl.String, "topic": pl.Int64, "relevance": pl.Float64}
+)
+add_beside(BesideTable("subtopics", OF_QRELS, PlacedTable(Subtopics, subtopics_of, OF_PLACEMENTS, numbered=("topic",))))

@@ -1,0 +1,471 @@
+"""The report of evaluations: scores by measure and run, how they were made, and what looks wrong."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deadheat.core.arrays import FloatArray
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.intervals import NONE, IntervalOptions, label, order
+from deadheat.core.evaluation.scores import Scores, n_swapped
+from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import (
+    RULES,
+    broken_by,
+    cannot_be_known,
+    cell_of,
+    estimated_by,
+    few_units,
+    made_under,
+    named,
+    nothing_judged,
+    of_runs,
+    tell_counts,
+    tell_ties,
+)
+from deadheat.core.report.model import (
+    LACKING,
+    MEASURE,
+    OF_FEW,
+    Column,
+    Fact,
+    Report,
+    Table,
+    first_true,
+    format_cell,
+    notation_of,
+    note_fact,
+    prose_fact,
+    share_cell,
+    tabulate_groups,
+    warning_fact,
+)
+from deadheat.core.report.report_parts import Part, report_parts_of
+from deadheat.core.report.score_tables import (
+    Quantiles,
+    inside,
+    list_queries,
+    parts_of,
+    quantiles_of,
+    tabulate_quantiles,
+    tabulate_scores,
+    unexplained,
+)
+from deadheat.core.scalars import NOISE, as_integer
+from deadheat.core.settings import Estimation
+from deadheat.core.structures import group_values
+from deadheat.core.wording import format_count, format_list
+from deadheat.version import __version__
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How queries were grouped.
+
+    Attributes
+    ----------
+    source : str
+        Name of the queries table.
+    strata : tuple of Strata
+        Of each run; none if all queries are reported together.
+    asked : tuple of str
+        The stratum columns that were asked for.
+    languages : tuple of str
+        Of the evaluated queries.
+    without_language : tuple of str
+        Evaluated queries that have none, if others have one.
+    pool_languages : bool
+        Whether they may be averaged.
+    has_clusters : bool
+        Whether a column of the table names clusters or holds weights.
+    """
+
+    source: str
+    strata: tuple[Strata, ...] = ()
+    asked: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    without_language: tuple[str, ...] = ()
+    pool_languages: bool = False
+    has_clusters: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The stratum columns."""
+        return self.strata[0].columns if self.strata else ()
+
+    @property
+    def language_column(self) -> str | None:
+        """The stratum column that holds the language."""
+        column = self.strata[0].queries.language_column if self.strata else None
+        return column if column in self.columns else None
+
+    @property
+    def is_by_language(self) -> bool:
+        """Whether every stratum is a language."""
+        return self.columns == (self.language_column,)
+
+
+def report_evaluations(
+    evaluations: Sequence[Evaluation],
+    qrels: str,
+    *,
+    per_query: bool = False,
+    grouping: Grouping | None = None,
+    seed: int | None = None,
+    digits: int | None = None,
+    unmatched: Mapping[str, tuple[str, str]] | None = None,
+    intervals: IntervalOptions | None = None,
+    beside: Sequence[Evaluation] = (),
+    quantiles: Sequence[float] = (),
+    confidence_level: float = Estimation.confidence_level,
+) -> Report:
+    """Return the report of evaluations of the same measures.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        With different names.
+    qrels : str
+        The name of the qrels.
+    per_query : bool, default False
+        Whether a table of all queries comes before the one of their means.
+    grouping : Grouping, optional
+        What is known of the queries; with strata, these are reported instead of the whole.
+    seed : int, optional
+        Of ``ties="random"``.
+    digits : int, optional
+        Decimals of the numbers in sentences.
+    unmatched : mapping of str to (str, str), optional
+        For a run that retrieves no judged document, by its name: one of its documents and one of the qrels, as their
+        ids may be written in two ways.
+    intervals : IntervalOptions, optional
+        Of confidence intervals, if they are to be reported.
+    beside : sequence of Evaluation, default ()
+        Of each run, with ties broken by a rule that is to be shown beside the exact values.
+    quantiles : sequence of float, default ()
+        Over queries, which are to be reported with their intervals.
+    confidence_level : float
+        Of these intervals.
+    """
+    strata, columns = (grouping.strata, grouping.columns) if grouping else ((), ())
+    first, names = evaluations[0], [evaluation.name for evaluation in evaluations]
+    parts = parts_of(evaluations, strata, intervals)
+    summary = tabulate_scores(
+        parts,
+        names,
+        first.measures,
+        columns=columns,
+        smallest=strata[0].smallest if strata else 0,
+        level=None if intervals is None else intervals.confidence_level,
+        beside=beside,
+    )
+    of_queries = quantiles_of(parts, quantiles, confidence_level) if quantiles else {}
+    title = "".join(["Quantiles over queries", *(f", by {own.values_are_by} alone" for own in report_parts_of(first))])
+    tables = (
+        *([list_queries(evaluations, strata, beside)] if per_query else []),
+        summary,
+        *(own.tabulate_means(parts, names, columns, confidence_level) for own in report_parts_of(first)),
+        *(_averages(grouping) if grouping else []),
+        *(
+            [tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns, title=title)]
+            if of_queries
+            else []
+        ),
+    )
+    n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
+    ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
+    such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
+    unjudged = [one.name for one in evaluations if one.placements.is_unmatched]
+    effect = _effect(parts, digits)
+    facts = (
+        Fact("nothing_judged", ids),
+        *(warning_fact("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
+        Fact("deadheat", __version__),
+        Fact("qrels", qrels),
+        Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}", brief=f"{n_queries:,} in {qrels}"),
+        *tell_ties(first.ties, seed),
+        *(_beside(evaluations, beside) if beside else ()),
+        effect if len(unjudged) < len(evaluations) else replace(effect, text="", brief=""),
+        *tell_counts(first.measures),
+        *_estimated(evaluations, digits),
+        *(_intervals(parts, intervals, digits) if intervals else ()),
+        *(_of_quantiles(evaluations, of_queries) if of_queries else ()),
+        *made_under(evaluations),
+        *of_runs(evaluations),
+        *_without_value(evaluations),
+        *(_grouped(grouping) if grouping else ()),
+    )
+    return Report(tables, facts)
+
+
+def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:
+    """Say how quantiles and their intervals were made."""
+    yield prose_fact(
+        "quantiles", "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
+    )
+    yield from cannot_be_known(
+        (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
+        for (labels, run), one in quantiles.items()
+    )
+
+
+def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> list[Fact]:
+    """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
+    rule = beside[0].ties
+    shown = Fact("beside", rule, "beside", f"{rule}: {broken_by(rule, None)}; difference: from exact")
+    if len(evaluations) < 2:
+        return [shown]
+    changed: dict[str, dict[str, list[str]]] = {}
+    swapped: dict[str, int] = {}
+    for measure in evaluations[0].measures:
+        values = [np.array([one[measure].reported() for one in each]) for each in (evaluations, beside)]
+        swapped[measure.label] = n_swapped(*values)
+        best, best_by_rule = (_leaders(evaluations, measure, own) for own in values)
+        if best != best_by_rule:
+            changed[str(measure)] = {"exact": best, rule: best_by_rule}
+    leaders = [
+        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
+        for measure, best in changed.items()
+    ]
+    n_pairs = math.comb(len(evaluations), 2)
+    moved = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
+    order_of_runs = f"{', '.join(moved)} of {format_count(n_pairs, 'pair')} of runs change their order" if moved else ""
+    return [
+        shown,
+        Fact("leader_changes", changed, "best run", "; ".join(leaders), is_note=True),
+        Fact("swapped_pairs", {"n_pairs": n_pairs, "n_swapped": swapped}, "order", order_of_runs, is_note=True),
+    ]
+
+
+def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:
+    """Return the runs with the best value; several if their values are equal."""
+    is_best = first_ranks(measure.sign * values) == 1
+    return [evaluations[place].name for place in np.flatnonzero(is_best).tolist()]
+
+
+def _effect(parts: Sequence[Part], digits: int | None) -> Fact:
+    """Return which value tie orders change most; where means are estimated with more, of the values alone."""
+    spans = [
+        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, labels, scores.measure)
+        for labels, _, one, _ in parts
+        for scores in one
+        if (span := _tie_range(scores)) > NOISE
+    ]
+    by = _whose_values(parts)
+    # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
+    _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
+    if measure is None:
+        return Fact("effect_of_ties", None, "tie order", f"{by}no order of equal scores changes any value")
+    value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}
+    size = format_cell(cell_of(measure, span), digits)
+    text = f"{by}moves {name} of {run}{inside(labels)} by up to {size}"
+    return Fact("effect_of_ties", value, "tie order", text, brief=text)
+
+
+def _whose_values(parts: Sequence[Part]) -> str:
+    """Return "by human labels " or the like where a mean is estimated with more than the values; else nothing."""
+    for _, _, evaluation, _ in parts:
+        if any(scores.is_estimated for scores in evaluation):
+            return "".join(f"by {own.values_are_by} " for own in report_parts_of(evaluation))
+    return ""
+
+
+def _tie_range(scores: Scores) -> float:
+    """Return how far tie orders move what is reported of scores; of an estimated mean that of the values."""
+    if scores.measure.total:
+        return scores.total_tie_max - scores.total_tie_min
+    return scores.tie_max_of_values - scores.tie_min_of_values
+
+
+def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fact]:
+    """Name the measures whose values are not exact, as their orders are too many to count."""
+    every, names = [(one, scores) for one in evaluations for scores in one], ("run", "n_queries", "standard_error")
+    values = [
+        (scores.measure.label, one.name, len(errors), float(errors.max()))
+        for one, scores in every
+        if one.ties == "expected" and len(errors := scores.standard_error[scores.standard_error > 0])
+    ]
+    held = [notation_of(measure) | dict(zip(names, own, strict=True)) for measure, *own in values]
+    of_values = (
+        f"{measure} of {run}: orders of ties were drawn for {format_count(n_queries, 'query', 'queries')}, with a"
+        f" standard error of up to {format_cell(error, digits)}"
+        for measure, run, n_queries, error in values
+    )
+    of_spread = (
+        f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
+        f" {format_count(n_drawn, 'query', 'queries')}; its means are exact"
+        for one, scores in every
+        if (n_drawn := int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum()))
+    )
+    return [
+        *([Fact("estimated", held)] if held else []),
+        *(note_fact("estimated", text) for text in (*of_values, *of_spread)),
+    ]
+
+
+def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
+    """Say how the intervals were made, and where ties have the largest share in the error; totals have none."""
+    units = f"values of {options.cluster}" if options.cluster else "queries"
+    found = [
+        (measure, one.name, labels, interval)
+        for labels, _, one, intervals in parts
+        for measure, interval in intervals.items()
+        if not one[measure].measure.total
+    ]
+    methods = [(measure, interval.method) for measure, *_, interval in found]
+    how = estimated_by(methods, units, options.n_resamples, as_integer(options.rng)) if found else "none of counts"
+    known = [one for one in found if not math.isnan(one[-1].low)]
+    yield from (
+        Fact("intervals", options.to_dict(), "intervals", how),
+        prose_fact("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
+        note_fact("intervals", few_units(interval for *_, interval in found)),
+        *cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),
+    )
+    shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
+    if not shares:
+        return
+    of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
+    text = ""
+    if of_error:
+        of_queries, of_ties = interval.query_standard_error, interval.tie_standard_error
+        sizes = f"{format_cell(of_queries, digits)} by queries, {format_cell(of_ties, digits)} by ties"
+        text = f"{measure} of {run}{inside(labels)}: {sizes} ({format_cell(share_cell(of_error))} of the squared error)"
+    value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(measure), "tie_share": of_error}
+    yield Fact("largest_tie_share", value, "std err", text)
+
+
+def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Give the queries without a value: skipped on demand, or not in the run where a measure has no worst value."""
+    found = {
+        one.name: {own.measure.label: own.query_ids[~own.kept].tolist() for own in one if not own.kept.all()}
+        for one in evaluations
+    }
+    yield Fact("queries_without_value", {run: own for run, own in found.items() if own})
+    of_each = [
+        (one, group_values((tuple(unexplained(one, own)), own.measure.label) for own in one)) for one in evaluations
+    ]
+    alike = group_values(
+        ((tuple(measures), lacking, set(one.missing_queries).issuperset(lacking)), one.name)
+        for one, measures_by_queries in of_each
+        for lacking, measures in measures_by_queries.items()
+        if lacking
+    )
+    for (measures, lacking, are_missing), runs in alike.items():
+        lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
+        has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
+        text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
+        yield note_fact(LACKING, text)
+
+
+def _averages(grouping: Grouping) -> Iterator[Table]:
+    """Yield a table of averages over strata and of the variance between them, if there are any.
+
+    If language is one of several columns, they are within each language. There is no mean over the queries of
+    all languages unless they may be pooled. Of counts there are no averages.
+    """
+    within = None if grouping.is_by_language else grouping.language_column
+    measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
+    if measures:
+        found = [
+            {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
+            for of_run in grouping.strata
+        ]
+        values = {value for of_run in found for value, _ in of_run}
+        yield tabulate_groups(
+            "averages",
+            (*([Column(within, within)] if within else []), MEASURE),
+            (
+                Column("macro", "mean of languages" if grouping.is_by_language else "macro"),
+                # a mean over all queries would mix languages
+                *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
+                Column("n_strata", "strata", is_data=True),
+                Column("variance", "variance"),
+                Column("std", "std", spare=2),
+                Column("lowest", "lowest", spare=1),
+                Column("highest", "highest", spare=1),
+            ),
+            (
+                ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
+                for value in sorted(values, key=lambda value: order(value or ""))
+                for measure in measures
+            ),
+            tuple(of_run.whole.name for of_run in grouping.strata),
+            title=f"Averages over {' and '.join(one for one in grouping.columns if one != within)}"
+            + (f", within each {within}" if within else ""),
+            has_blocks=bool(within),
+        )
+
+
+def _grouped(grouping: Grouping) -> list[Fact]:
+    """Return the facts about strata and languages."""
+    columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
+    by = f"by {columns}, from {grouping.source}" if grouping.strata else ""
+    without_strata = ""
+    if not (grouping.strata or grouping.languages or grouping.has_clusters):
+        without_strata = f"none: --by names no column of {grouping.source}, which tells no language"
+    lacking = () if grouping.strata else grouping.without_language
+    is_one = len(grouping.languages) < 2
+    of_languages = first_true(
+        {
+            f"{names}; {named(lacking)} without one averaged with it": is_one and names and lacking,
+            "": is_one or grouping.language_column in grouping.asked,
+            f"{names}: averaged together, as asked": grouping.language_column is None,
+        },
+        f"{names}: kept apart; --pool-languages averages over them",
+    )
+    of_all = [
+        Fact("queries_table", grouping.source),
+        Fact("by", list(grouping.columns), "strata", by or without_strata, brief=without_strata),
+        Fact(
+            "languages",
+            list(grouping.languages),
+            "languages",
+            of_languages,
+            brief=of_languages if is_one and lacking else "",
+        ),
+    ]
+    if not grouping.strata:
+        return of_all
+    first, *_ = grouping.strata
+    measures = first.whole.measures
+    counts = [one.label for one in measures if one.total]
+    how = (
+        "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
+        if grouping.is_by_language
+        else "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
+    )
+    none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
+    ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
+    without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
+    sizes = {  # the fewest queries of any run and measure
+        label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
+        for stratum in sorted(set().union(*grouping.strata), key=order)
+    }
+    found = {name: n for name, n in sizes.items() if n < first.smallest}
+    few = few_queries(found, first.smallest)
+    return [
+        *of_all,
+        *(fact for own in report_parts_of(first.whole) for fact in own.tell_of_strata(first)),
+        prose_fact("averages", how if len(counts) < len(measures) else ""),
+        prose_fact("averages", none_of if counts else ""),
+        *overlapping(part.query_ids.tolist() for part in first.values()),
+        Fact("unassigned_queries", ids, NONE, without, is_note=True),
+        Fact("small_strata", found, OF_FEW, few, brief=few),
+    ]
+
+
+def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
+    """Say how many more queries strata count than there are; each stratum is given by its queries."""
+    ids = [*map(set, strata)]
+    if n_twice := sum(map(len, ids)) - len(set().union(*ids)):
+        text = f"queries with several values count in each: {n_twice:,} more in all"
+        yield Fact("overlap", n_twice, "overlap", text, brief=text)
+
+
+def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
+    """Name strata with fewer than so many queries, with their numbers of queries; an empty string if there are none."""
+    names = format_list([f"{name} ({n})" for name, n in found.items()], between="; ")
+    return f"fewer than {smallest} {unit}: {names}" if found else ""

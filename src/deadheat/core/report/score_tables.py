@@ -1,0 +1,363 @@
+"""The tables of evaluations: means by measure and run, of all queries or of each stratum, and the scores of queries."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from deadheat.core.arrays import is_member
+from deadheat.core.evaluation.evaluate import difference_of, differences
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
+from deadheat.core.evaluation.parts import RangeColumn
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.measures import Measure
+from deadheat.core.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
+from deadheat.core.report.model import (
+    LACKING,
+    MEASURE,
+    OF_FEW,
+    QUERY,
+    Cell,
+    Column,
+    NumberCell,
+    Row,
+    Span,
+    Table,
+    bars,
+    count_cell,
+    tabulate_groups,
+)
+from deadheat.core.report.report_parts import Part
+from deadheat.core.wording import format_level
+
+FOR_PEOPLE = ("traditional", "difference")
+APART = {
+    **{name: name for name in FOR_PEOPLE},
+    "mean_difference": "mean",
+    "max_difference": "max",
+    "std_difference": "distance_std",
+    "std": "std",
+    "traditional_std": "traditional_std",
+}
+"""What there is of a rule beside the exact values, and the attribute of a `RuleDifference`."""
+NOTHING = Span(math.nan, math.nan)
+DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
+"""What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
+
+
+Quantiles = dict[tuple[tuple[str, ...], int], Interval]
+"""By the labels of a stratum, the measure and the quantile; and the number of the run."""
+
+
+def columns_of_strata(names: Sequence[str]) -> list[Column]:
+    """Return the columns of the stratum that each row has."""
+    return [Column(name, name, lambda row, n=n: row["stratum"][n]) for n, name in enumerate(names)]
+
+
+def inside(labels: tuple[str, ...]) -> str:
+    """Return what follows the name of a run in sentences, if only a stratum is meant."""
+    return f" ({', '.join(labels)})" if labels else ""
+
+
+def parts_of(
+    evaluations: Sequence[Evaluation], strata: Sequence[Strata], options: IntervalOptions | None
+) -> list[Part]:
+    """Return a part for each run and stratum that it has, or for all its queries; without options have no intervals."""
+    if not strata:
+        return [
+            ((), run, one, {} if options is None else one.intervals(**vars(options)))
+            for run, one in enumerate(evaluations)
+        ]
+    found = [{} if options is None else of_run.intervals(**vars(options)) for of_run in strata]
+    return [
+        (keys_of(stratum), run, of_run[stratum], found[run].get(stratum, {}))
+        for stratum in sorted(set().union(*strata), key=order)
+        for run, of_run in enumerate(strata)
+        if stratum in of_run
+    ]
+
+
+def tabulate_scores(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    columns: Sequence[str] = (),
+    smallest: int = 0,
+    level: float | None = None,
+    beside: Sequence[Evaluation] = (),
+) -> Table:
+    """Return a table with a row a part and measure, and a group of columns a run.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    names : sequence of str
+        Of the runs.
+    measures : sequence of Measure
+    columns : sequence of str, default ()
+        The stratum columns, if the parts are strata.
+    smallest : int, default 0
+        Means of fewer queries are marked.
+    level : float, optional
+        Confidence level of the intervals, if there are any.
+    beside : sequence of Evaluation, default ()
+        Of each run, with ties broken by a rule that is shown beside the exact values.
+    """
+    ranges = range_columns([evaluation for _, _, evaluation, _ in parts])
+    cells: dict[tuple[tuple[str, ...], int, str], dict[str, Any]] = {}
+    for name in (one.label for one in measures):
+        own = {
+            (labels, run, name): _cells(evaluation, intervals.get(name), name, smallest, beside[run : run + 1])
+            | _mean_ranges(evaluation[name], ranges)
+            for labels, run, evaluation, intervals in parts
+        }
+        drawn = bars([one["interval"] for one in own.values()], [one["mean"] for one in own.values()])  # on one scale
+        cells |= {key: {**one, "bar": bar} for (key, one), bar in zip(own.items(), drawn, strict=True)}
+    return tabulate_groups(
+        "strata" if columns else "scores",
+        (*(Column(column, column) for column in columns), MEASURE),
+        _columns(
+            measures,
+            list(cells.values()),
+            level,
+            beside[0].ties if beside else "",
+            ranges,
+            is_stratified=bool(columns),
+        ),
+        (
+            ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
+            for labels in dict.fromkeys(labels for labels, *_ in parts)
+            for one in measures
+        ),
+        names,
+        main=1 if columns else 0,
+        has_blocks=bool(columns),
+    )
+
+
+def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
+    """Return the quantiles over queries with intervals of this level, of each measure that is of single queries."""
+    return {
+        ((*labels, scores.measure.label, f"{quantile:g}"), run): scores.quantile(quantile, confidence_level=level)
+        for labels, run, evaluation, _ in parts
+        for scores in evaluation
+        if not scores.measure.only_total
+        for quantile in quantiles
+    }
+
+
+def tabulate_quantiles(
+    found: Quantiles,
+    names: Sequence[str],
+    *,
+    level: float,
+    columns: Sequence[str] = (),
+    title: str = "Quantiles over queries",
+) -> Table:
+    """Return a table with a row a part, measure and quantile, and a group of columns a run.
+
+    Parameters
+    ----------
+    found : Quantiles
+    names : sequence of str
+        Of the runs.
+    level : float
+        Confidence level of the intervals.
+    columns : sequence of str, default ()
+        The stratum columns, if the parts are strata.
+    title : str, default "Quantiles over queries"
+    """
+    counts = {one.n_queries for one in found.values()}
+    return tabulate_groups(
+        "quantiles",
+        (*(Column(column, column) for column in columns), MEASURE, Column("quantile", "quantile")),
+        (
+            Column("value", "value"),
+            Column("interval", level_heading(level, counts), span_of),
+            Column("n_queries", "n", is_data=len(counts) < 2),
+            *(Column(key, key, lambda one, name=name: getattr(one, name), is_data=True) for key, name in KNOWN.items()),
+        ),
+        (
+            (labels, [found.get((labels, run)) for run in range(len(names))])
+            for labels in dict.fromkeys(labels for labels, _ in found)
+        ),
+        names,
+        title=title,
+    )
+
+
+def _cells(
+    evaluation: Evaluation, interval: Interval | None, name: str, smallest: int, beside: Sequence[Evaluation]
+) -> dict[str, Any]:
+    """Return what the columns can show of a measure of a run in a part, by their keys; totals have no interval."""
+    scores = evaluation[name]
+    is_total, is_small = scores.measure.total, scores.n_queries < smallest
+    marks = "" if is_total else OF_FEW * is_small + LACKING * bool(unexplained(evaluation, scores))
+    cells: dict[str, Any] = {
+        "n_queries": scores.n_queries,
+        "n_all": len(scores.query_ids),
+        "value": NumberCell(scores.mean, marks=marks) if marks else as_cell(scores),
+        "mean": math.nan if is_total else scores.mean,
+        "total": as_cell(scores) if is_total else None,
+        "interval": NOTHING if interval is None or is_total else span_of(interval),
+        "is_small": is_small,
+        **{of_ties: as_cell(scores, of_ties) for of_ties in OF_TIES},
+        **{key: None if is_total else getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
+    }
+    for other in beside:
+        apart = difference_of(scores, other[name].select(is_member(other.query_ids, evaluation.query_ids)), other.ties)
+        cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
+        cells |= {key: cell_of(scores.measure, cells[key]) for key in FOR_PEOPLE}
+    return cells
+
+
+def range_columns(evaluations: Sequence[Evaluation]) -> list[RangeColumn]:
+    """Return the columns with ranges that parts of the scores of some evaluations show, each once."""
+    columns: list[RangeColumn] = []
+    for evaluation in evaluations:
+        for scores in evaluation:
+            for part in scores.parts.values():
+                column = part.range_column()
+                if column is not None and column not in columns:
+                    columns.append(column)
+    return columns
+
+
+def _mean_ranges(scores: Scores, ranges: Sequence[RangeColumn]) -> dict[str, Cell]:
+    """Return the range of the mean in each column, by its key; nothing where no part of the scores has it."""
+    means = scores.means_of_columns() if ranges else {}
+    cells: dict[str, Cell] = {}
+    for column in ranges:
+        low, high = (means.get(end) for end in column.ends)
+        cells[column.key] = NOTHING if low is None or high is None else Span(low, high)
+    return cells
+
+
+def _columns(
+    measures: Sequence[Measure],
+    found: Sequence[Mapping[str, Any]],
+    level: float | None,
+    rule: str,
+    ranges: Sequence[RangeColumn],
+    *,
+    is_stratified: bool,
+) -> list[Column]:
+    """Return the columns of a group, of all that :func:`_cells` has."""
+    counts = {one[key] for one in found for key in ("n_queries", "n_all")}
+    has_intervals, is_wide = level is not None, is_stratified or level is not None
+    spares = (1, 2, 2) if is_wide else (-2, -1, -1)  # what a narrow screen leaves out
+    n_queries = Column("n_queries", "n")  # people read it where it differs: some measures leave queries out
+    headings = {**{key: key for key in APART}, "traditional": RULES.get(rule, "")}
+    columns = [
+        (is_stratified, n_queries),
+        (True, Column("value", RULES["expected"] if rule else mean_heading(measures))),
+        *((bool(rule), Column(key, headings[key], is_data=key not in FOR_PEOPLE)) for key in APART),
+        (has_intervals, Column("interval", level_heading(level or 0.0, set() if is_stratified else counts))),
+        (has_intervals and len(found) > len(measures), Column("bar", "", spare=3)),  # beside others only
+        *((has_intervals, Column(key, key, is_data=True)) for key in DETAILS),
+        (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
+        *((True, Column(key, key.replace("_", " "), spare=own)) for key, own in zip(OF_TIES, spares, strict=True)),
+        *((True, Column(one.key, one.heading, ends=one.ends)) for one in ranges),
+        (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
+        (any(measure.total for measure in measures), Column("total", "total", is_data=True)),
+        (is_stratified, Column("is_small", "small", is_data=True)),
+    ]
+    return [column for is_shown, column in columns if is_shown]
+
+
+def level_heading(level: float, counts: set[int]) -> str:
+    """Return the heading of intervals, with the number of queries if all have the same.
+
+    Examples
+    --------
+    >>> level_heading(0.95, {25}), level_heading(0.95, {9, 25})
+    ('95% CI (n=25)', '95% CI')
+    """
+    return f"{format_level(level)} CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
+
+
+def list_queries(
+    evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (), beside: Sequence[Evaluation] = ()
+) -> Table:
+    """Return a table with a row a query and measure; a query that a run leaves out is empty there.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    strata : sequence of Strata, default ()
+        Of each run: they label and sort the queries.
+    beside : sequence of Evaluation, default ()
+        Of each run, with ties broken by a rule that is shown beside the exact values.
+    """
+    rule = beside[0].ties if beside else ""
+    ranges = range_columns(evaluations)
+    shown = (
+        Column("value", RULES["expected"] if rule else "value"),
+        *((Column("traditional", RULES[rule]), Column("difference", "difference")) if rule else ()),
+        Column("tie_std", "tie std", spare=1),
+        Column("tie_min", "tie min", spare=-1),
+        Column("tie_max", "tie max", spare=-1),
+        *(Column(one.key, one.heading, ends=one.ends) for one in ranges),
+    )
+    columns = [_by_query(one, beside[n : n + 1], ranges) for n, one in enumerate(evaluations)]
+    stratum_of: dict[str, Stratum] = {}
+    for of_run in strata:
+        own = of_run.whole.query_ids.tolist()
+        values = ([value or NONE for value in of_run.queries.column(name, own)] for name in of_run.columns)
+        stratum_of |= zip(own, zip(*values, strict=True), strict=True)
+    ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
+    if strata:
+        ids.sort(key=lambda query: order(stratum_of[query]))
+    rows = [
+        Row(
+            (*(keys_of(stratum_of[query]) if strata else ()), query, measure.label),
+            tuple(column.get((query, str(measure)), (None,) * len(shown)) for column in columns),
+        )
+        for query in ids
+        for measure in evaluations[0].measures
+    ]
+    return Table(
+        "per_query",
+        (*[Column(name, name) for one in strata[:1] for name in one.columns], QUERY, MEASURE),
+        shown,
+        tuple(rows),
+        tuple(evaluation.name for evaluation in evaluations),
+    )
+
+
+def _by_query(
+    evaluation: Evaluation, beside: Sequence[Evaluation], ranges: Sequence[RangeColumn]
+) -> dict[tuple[str, str], tuple[Cell, ...]]:
+    """Return the cells of each query and measure."""
+    found: dict[tuple[str, str], tuple[Cell, ...]] = {}
+    for scores in evaluation:
+        others = [one[scores.measure] for one in beside]
+        of_rule = [column for other in others for column in (other.values, differences(scores, other))]
+        numbers = [scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max]
+        columns: list[list[float]] = [column.tolist() for column in numbers]
+        cells: list[Sequence[Cell]] = [list(map(count_cell, own)) if scores.measure.total else own for own in columns]
+        for column in ranges:
+            cells.append(_ranges_by_query(scores, column))
+        name = str(scores.measure)
+        found |= {(query, name): tuple(row) for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
+    return found
+
+
+def _ranges_by_query(scores: Scores, column: RangeColumn) -> list[Cell]:
+    """Return the range of each query; nothing where no part of the scores has it."""
+    columns = scores.columns()
+    low, high = (columns.get(end) for end in column.ends)
+    if low is None or high is None:
+        return [NOTHING] * len(scores.query_ids)
+    return list(map(Span, low.tolist(), high.tolist()))
+
+
+def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
+    """Return the queries without a value that were not skipped on demand."""
+    counts = True if scores.weights is None else scores.weights > 0
+    no_relevant = evaluation.conventions.no_relevant
+    skipped = set(evaluation.without_relevant(scores.measure) if no_relevant == "skip" else ())
+    skipped.update(evaluation.unanswerable if no_relevant is None else ())
+    return [query for query in scores.query_ids[~scores.kept & counts].tolist() if query not in skipped]

@@ -1,0 +1,464 @@
+"""What functions and commands take: each class says once the name, type, default, check and help of its settings.
+
+A function takes them as keywords and makes the class of them, which checks them; the options of commands, the words of
+errors and what is saved follow from the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any, Self, TypedDict
+
+from deadheat.core import hooks
+from deadheat.core.checks import (
+    as_count,
+    as_flag,
+    as_level,
+    as_list,
+    as_number,
+    as_precision,
+    as_resamples,
+    check_choice,
+)
+from deadheat.core.errors import ParameterError
+from deadheat.core.random_generators import Rng, check_rng
+from deadheat.core.wording import format_count
+
+_POLICIES = {  # and what help says of each
+    "expected": "expected (the exact mean over its orders)",
+    "best": "best",
+    "worst": "worst",
+    "doc_id": "doc_id (by document id, as trec_eval)",
+    "input": "input (the order of the file)",
+    "random": "random",
+}
+TIES = tuple(_POLICIES)
+TUKEY = "tukey"  # of several systems
+RANDOMIZATION = "randomization"
+CLUSTERED = (RANDOMIZATION, "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
+OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
+TESTS = (*CLUSTERED, *OF_NO_MEAN)
+CORRECTIONS = ("none", "bonferroni", "holm", "bh")
+MAX_T = "max-t"  # by the largest of all statistics in each resample
+RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")  # tests that draw resamples
+OF_MAXIMA = (MAX_T, "max-t-step-down")
+MOST_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
+MOST_COMPARED = 4_000_000_000  # flips times differences that are drawn for it: some five seconds on two cores
+# what takes as long as to compare one flipped difference: so much of a sign to draw, of a difference in step-down
+COST_OF_SIGN, COST_OF_STEP_DOWN = 10, 10
+ALTERNATIVES = ("two-sided", "greater", "less")
+SKEWED = "skewed-t"
+OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t", SKEWED)
+BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
+PROPORTION = "clopper-pearson"
+METHODS = ("auto", *OF_ANY_MEANS, BOUNDED, PROPORTION)
+
+
+def setting(
+    default: object,
+    allowed: tuple[str, ...] | Callable[[str, Any], object],
+    meaning: str = "",
+    *,
+    option: str = "",
+    metavar: str = "",
+    heading: str = "",
+    help_heading: str = "",
+    group: str = "",
+    rank: int | None = None,
+    told: Callable[[Any], str] | None = None,
+) -> Any:  # noqa: ANN401 - typed by its field
+    """Return a dataclass field that knows its check and its option.
+
+    Parameters
+    ----------
+    default : object
+        If it is None, the setting may be None.
+    allowed : tuple of str, or callable
+        The words that it can be; or a function of the argument's name and of what was given, which returns the value
+        in its normal form or raises `ParameterError`, as `as_count`.
+    meaning : str, default ""
+        The help of the option; without it a command has none.
+    option : str, default ""
+        The option as it is typed, such as ``"-l --rel"``, if it is not the name of the field.
+    metavar : str, default ""
+        What help calls its value; by default the words.
+    heading : str, default ""
+        The heading of the note in reports that says how it was set.
+    help_heading : str, default ""
+        The heading of --help-all that its option stands under, if it is not that of the other settings.
+    group : str, default ""
+        The group of options of a plugin that its option is in.
+    rank : int, optional
+        How early its option comes among those that --help shows.
+    told : callable, optional
+        Its text, given the value; there is no note where it is empty.
+    """
+    metadata = {
+        "allowed": allowed,
+        "help": meaning,
+        "option": option,
+        "metavar": metavar,
+        "heading": heading,
+        "help_heading": help_heading,
+        "group": group,
+        "rank": rank,
+        "told": told,
+    }
+    return field(default=default, metadata=metadata)
+
+
+def meaning_of_ties(policies: Sequence[str]) -> str:
+    """Return the help of an option for some tie policies."""
+    *others, last = (_POLICIES[one] for one in policies)
+    return f"What a tie counts: {', '.join(others)} or {last}."
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings that check themselves when they are created."""
+
+    def __post_init__(self) -> None:
+        """Bring every setting to its normal form; raise `ParameterError` for what is not allowed.
+
+        Settings of a plugin raise `MissingPluginError` where that is not there, and are checked by it where it is.
+        """
+        changed = {}
+        for name, own in self.__dataclass_fields__.items():
+            given = getattr(self, name)
+            if given is not own.default:
+                changed[name] = self.checked(name, given)
+                object.__setattr__(self, name, changed[name])
+        for module in hooks.modules_for_settings(changed):
+            module.check_settings(self)
+
+    @classmethod
+    def checked(cls, name: str, given: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
+        """Return the value of one setting in its normal form; raise `ParameterError` if it is not allowed."""
+        own = cls.__dataclass_fields__[name]
+        allowed = own.metadata.get("allowed")
+        if allowed is None or given is own.default is None:
+            return given
+        if isinstance(allowed, tuple):
+            check_choice(name, given, allowed)
+            return given
+        return allowed(name, given)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - checked as it is made
+        """Return the settings that are among named values, such as the arguments of a function: ``locals()``.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            Other names are left out; a setting that it lacks has its default.
+        **changed
+            Settings to have in place of those given.
+
+        Examples
+        --------
+        >>> Conventions.of({"ties": "best", "run": "x.run"}, rel=2).rel
+        2
+        """
+        found = {**given, **changed}
+        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+
+
+@dataclass(frozen=True)
+class Conventions(Settings):
+    """How an evaluation treats ties, queries without documents, unjudged documents, and scores that nearly tie.
+
+    Attributes
+    ----------
+    ties, missing, no_relevant, score_precision, rel, judged_only, depth, unjudged, unjudged_max_rel
+        As given to :func:`evaluate`.
+    """
+
+    ties: str = setting(
+        "expected",
+        TIES,
+        meaning_of_ties(TIES),
+        metavar="POLICY",
+        help_heading="ties",
+        rank=80,
+    )
+    missing: str = setting(
+        "empty",
+        ("empty", "skip", "error"),
+        "Queries that a run lacks count as empty rankings, are left out, or are an error.",
+    )
+    no_relevant: str | None = setting(
+        None,
+        ("zero", "skip", "one", "correct_if_empty"),
+        "Queries without a relevant document score 0, are left out, score 1 (as in LightGBM and XGBoost), or score 1 if"
+        " nothing is retrieved for them; the last two are for measures from 0 to 1. Default: zero, but queries that the"
+        " qrels call unanswerable are left out.",
+    )
+    score_precision: str | int | None = setting(
+        None,
+        as_precision,
+        "Round all scores first: float32, float16, bfloat16 or a number of decimals.",
+        metavar="PRECISION",
+        help_heading="ties",
+        heading="scores",
+        told=lambda given: (
+            "compared as float64, not rounded"
+            if given is None
+            else f"rounded to {format_count(given, 'decimal') if isinstance(given, int) else given} first"
+        ),
+    )
+    rel: float | None = setting(
+        None,
+        as_number,
+        "Lowest relevance that counts as relevant, for all measures that name no other.",
+        option="-l --rel",
+        metavar="LEVEL",
+        heading="relevant",
+        told=lambda given: "" if given is None else f"from relevance {given:g} on, where a measure names no other",
+    )
+    judged_only: bool = setting(
+        default=False,
+        allowed=as_flag,
+        meaning="Take unjudged documents out of the lists first.",
+        option="-J --judged-only",
+        heading="lists",
+        told=lambda given: "without unjudged documents" if given else "",
+    )
+    depth: int | None = setting(
+        None,
+        as_count,
+        "Look at the first N documents of each list.",
+        option="-M --depth",
+        metavar="N",
+        heading="lists",
+        told=lambda given: "" if given is None else f"cut after {format_count(given, 'document')}",
+    )
+    unjudged: str = setting(
+        "zero",
+        ("zero", "bounds"),
+        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
+        group="bounds",
+    )
+    unjudged_max_rel: float | None = setting(
+        None,
+        partial(as_number, low=0),
+        "The highest relevance that an unjudged document can have, with --unjudged; default: the highest in the qrels.",
+        metavar="LEVEL",
+        group="bounds",
+    )
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - as above
+        """Return the conventions among named values; `missing` may be None, where nobody confirmed the default."""
+        unsaid = {"missing": cls.missing} if given.get("missing") is None else {}
+        return super().of({**given, **unsaid}, **changed)
+
+
+class ConventionArguments(TypedDict, total=False):
+    """The fields of `Conventions` as keyword arguments, for type checkers; `missing` is None if it was not given."""
+
+    ties: str
+    missing: str | None
+    no_relevant: str | None
+    score_precision: str | int | None
+    rel: float | None
+    judged_only: bool
+    depth: int | None
+    unjudged: str
+    unjudged_max_rel: float | None
+
+
+@dataclass(frozen=True)
+class Saving(Settings):
+    """What a saved evaluation holds, as :meth:`Evaluation.save` takes it."""
+
+    save_depth: int = setting(
+        100,
+        partial(as_count, low=0),
+        "Documents of each list that --save keeps, to score it again under other judgments; more where a measure needs"
+        " it, 0 for none.",
+        metavar="N",
+    )
+    replace: bool = setting(
+        default=False,
+        allowed=as_flag,
+        meaning="In a folder, keep one file a run, NAME.json, and replace what was saved there. By default every save"
+        " into a folder is a new file.",
+    )
+
+
+@dataclass(frozen=True)
+class Rejudging(Settings):
+    """What to do with evaluations under different judgments."""
+
+    judgments: str | None = setting(
+        None,
+        ("rescore", "shared", "strict"),
+        "If the judgments of saved evaluations differ: rescore the earlier one under the newer judgments (the default,"
+        " if its ranking was kept), compare the queries with equal judgments (shared), or fail (strict).",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimation(Settings):
+    """How confidence intervals are computed, whatever they are of.
+
+    Attributes
+    ----------
+    method : {"auto", "bca", "bootstrap-t", "percentile", "t", "skewed-t", "gaffke", "clopper-pearson"}
+    confidence_level : float
+    n_resamples : int
+    rng : numpy.random.Generator, int or None
+    """
+
+    confidence_level: float = setting(
+        0.95,
+        as_level,
+        "Level of the intervals; 1 - LEVEL is the level of significance of tests.",
+        metavar="LEVEL",
+    )
+    method: str = setting(
+        "auto",
+        METHODS,
+        "auto (default): for means clopper-pearson of measures that are 0 or 1 (Hit, P@1; not with --cluster),"
+        " skewed-t of those without limits (DCG), gaffke of all others; for differences t. bca, bootstrap-t,"
+        " percentile: bootstrap; t: Student's t; skewed-t: corrected for skewness; gaffke: for values between limits;"
+        " clopper-pearson: exact for proportions.",
+        option="--ci-method",
+        metavar="METHOD",
+    )
+    n_resamples: int = setting(
+        10_000,
+        as_resamples,
+        "Resamples of bootstraps and tests, 99 or more; if it is not given, more sign flips are drawn, up to a million,"
+        " where these leave it open whether a difference is significant.",
+        metavar="N",
+    )
+    rng: Rng = setting(0, check_rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(Estimation):
+    """How systems are compared, as :func:`compare` takes it.
+
+    Attributes
+    ----------
+    baseline : str or None
+        None: every pair of systems, or each against `baselines`.
+    baselines : tuple of str
+        Several, if a sequence of them was given as `baseline`.
+    test, correction, alternative : str
+    method, confidence_level, n_resamples, rng
+        Of the intervals and tests; the method "auto" is "t" for differences.
+    is_default_correction : bool
+        Whether nobody named the correction, so that another may take its place.
+    is_fixed : bool
+        Whether somebody named `n_resamples`, so that no more are drawn.
+    n_strata : int
+        For so many strata, each with all rows, p values are corrected.
+    """
+
+    baseline: str | None = None
+    baselines: tuple[str, ...] = ()
+    is_default_correction: bool = False
+    is_fixed: bool = False
+    n_strata: int = 1
+    test: str = setting(
+        RANDOMIZATION,
+        (*TESTS, TUKEY),
+        "randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
+        metavar="TEST",
+        rank=140,
+    )
+    correction: str = setting(  # None becomes the default of the test
+        None,
+        (*OF_MAXIMA, *CORRECTIONS),
+        "Correction of p values for the number of rows of a measure: max-t (default, for the test randomization) or"
+        " max-t-step-down, from sign flips that all rows share; holm (default elsewhere), bonferroni, bh or none.",
+        metavar="CORRECTION",
+    )
+    alternative: str = setting("two-sided", ALTERNATIVES, "Of the difference, system - baseline.")
+
+    def __post_init__(self) -> None:
+        """Check each setting, and that methods and tests fit differences."""
+        super().__post_init__()
+        given: object = self.baseline
+        if not isinstance(given, str | None):
+            names = tuple(dict.fromkeys(map(str, as_list("baseline", given, "a system, several or None"))))
+            if not names:
+                raise ParameterError(argument="baseline", given=given, allowed="a system, several or None")
+            object.__setattr__(self, "baseline", names[0] if len(names) == 1 else None)
+            object.__setattr__(self, "baselines", names if len(names) > 1 else ())
+        if self.method in {BOUNDED, PROPORTION}:
+            of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
+            raise ParameterError(
+                f"method={self.method!r} is of means",
+                found="a comparison, which has differences",
+                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile', 't'"
+                " and 'skewed-t' are for both",
+            )
+        given_correction: str | None = self.correction
+        if given_correction is None:
+            object.__setattr__(self, "is_default_correction", True)
+        is_open = self.is_default_correction and self.test != RANDOMIZATION
+        if given_correction is None or is_open:
+            object.__setattr__(self, "correction", "holm" if is_open else MAX_T)
+        if self.correction in OF_MAXIMA and self.test != RANDOMIZATION:
+            raise ParameterError(
+                argument="correction", given=self.correction, allowed=CORRECTIONS, beside={"test": self.test}
+            )
+        if self.test == TUKEY and self.alternative != "two-sided":
+            raise ParameterError(
+                argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
+            )
+
+    @property
+    def difference_method(self) -> str:
+        """The method of the intervals of differences, whose limits are too far apart to be of use."""
+        return "t" if self.method == "auto" else self.method
+
+    def most_flips(self, n_rows: int, n_signs: int) -> int:
+        """Return how many sign flips may be drawn where fewer leave it open which differences are significant.
+
+        Parameters
+        ----------
+        n_rows : int
+            Differences, of all measures.
+        n_signs : int
+            Signs of each flip: queries or clusters, times measures.
+        """
+        if self.is_fixed or self.n_resamples != Design.n_resamples:
+            return self.n_resamples
+        cost_of_row = 1 if self.correction in {MAX_T, *CORRECTIONS} else COST_OF_STEP_DOWN
+        cost_of_flip = (n_rows * cost_of_row + n_signs * COST_OF_SIGN) * self.n_strata
+        return max(self.n_resamples, min(MOST_FLIPS, MOST_COMPARED // max(cost_of_flip, 1)))
+
+    def without_maxima(self, beside: Mapping[str, object]) -> Design:
+        """Return a design for p values that no sign flips alone give; raise if somebody named a correction by flips.
+
+        Parameters
+        ----------
+        beside : mapping of str to object
+            The argument that makes it so, for the message.
+        """
+        if self.correction not in OF_MAXIMA:
+            return self
+        if not self.is_default_correction:
+            raise ParameterError(argument="correction", given=self.correction, allowed=CORRECTIONS, beside=beside)
+        return replace(self, correction="holm")
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """What systems are compared with; empty for every pair."""
+        return self.baselines if self.baseline is None else (self.baseline,)
+
+    def check_systems(self, names: Sequence[str], *, has_clusters: bool, has_weights: bool = False) -> None:
+        """Raise `ParameterError` if systems of these names, with clusters or weights or not, cannot be compared so."""
+        if len(names) < 2:
+            raise ParameterError("a comparison needs two runs or more", given=len(names))
+        if unknown := [one for one in self.against if one not in names]:
+            raise ParameterError(argument="baseline", given=unknown[0], allowed=names)
+        for name, is_given in (("cluster", has_clusters), ("weights", has_weights)):
+            if is_given and self.test not in {*CLUSTERED, TUKEY}:
+                raise ParameterError(argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={name: None})

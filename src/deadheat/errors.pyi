@@ -1,0 +1,1 @@
+from deadheat.core.errors import *  # noqa: F403 - every name is public

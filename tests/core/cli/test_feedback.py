@@ -1,0 +1,176 @@
+"""What every command shares: help that fits a screen, --quiet, --verbose and --debug, and one line after Ctrl-C."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+import deadheat as dh
+from deadheat.core.cli.help import Command
+from deadheat.core.hooks import commands_by_name
+from support.command import call, command as command_of, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+TIME = re.compile(r"\d+\.\d+ s")
+CALLS = {
+    "evaluate": ["qrels.txt", "bm25.run"],
+    "compare": ["qrels.txt", "bm25.run", "other.run"],
+    "agree": ["bm25.run", "other.run"],
+    "explain": ["qrels.txt", "bm25.run", "--reported", "RR=0.5"],
+    "holes": ["qrels.txt", "bm25.run"],
+    "items": ["bm25.run"],
+    "report": ["qrels.txt", "bm25.run", "other.run", "-o", "r.html", "-m", "RR"],
+    "gate": ["qrels.txt", "bm25.run", "-c", "RR > 0"],
+    "rescore": ["saved.json", "qrels.txt"],
+    "history": ["saved.json"],
+    "leaderboard": ["results.csv"],
+    "diff": ["qrels.txt", "qrels.txt", "bm25.run"],
+    "judges": ["qrels.txt", "qrels.txt"],
+    "ties": ["bm25.run", "qrels.txt"],
+    "steps": ["qrels.txt", "bm25.run", "--query", "q1"],
+    "simulate": ["--queries", "20"],
+    "trec_eval": ["qrels.txt", "bm25.run"],
+    "measures": ["nDCG"],
+    "convert": ["bm25.run", "-", "--to", "csv"],
+    "bench": ["cases.csv", "--collection", "documents.csv", "--retriever", "bm25"],
+    "validate": ["cases.csv"],
+    "schema": ["gate"],
+    "plugins": [],
+    "demo": [],
+}
+OTHERS = {
+    "leaderboard",
+    "measures",
+    "demo",
+    "schema",
+    "plugins",
+    "validate",
+    "bench",
+    "simulate",
+    "rescore",
+    "history",
+    "judges",
+}
+READERS = sorted(set(CALLS) - OTHERS)
+
+
+@pytest.fixture(autouse=True)
+def files(folder: Path) -> None:
+    (folder / "other.run").write_text("q1 Q0 a 1 0.5 t\nq2 Q0 v 1 0.9 t\n")
+    (folder / "cases.csv").write_text("id,text,expected_ids\nq1,red apple,a\nq2,blue sky,x\n")
+    (folder / "documents.csv").write_text("doc_id,text\na,a red apple\nx,a blue sky\n")
+    (folder / "results.csv").write_text("task,model,value\nt1,a,0.5\nt1,b,0.4\nt2,a,0.5\nt2,b,0.6\n")
+    dh.evaluate(folder / "qrels.txt", folder / "bm25.run", "RR").save(folder / "saved.json")
+
+
+def test_every_command_is_called_here() -> None:
+    assert set(CALLS) == set(commands_by_name())
+
+
+@pytest.mark.parametrize("name", ["", *CALLS])
+def test_help_and_examples_fit_80_columns(name: str) -> None:
+    lines = ok(*filter(None, [name]), "--help-all" if name else "--help").splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    for option in ("--debug", "--quiet", "--verbose"):
+        assert any(line.lstrip().startswith(option) for line in lines)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_examples_are_commands_that_exist(name: str) -> None:
+    command = command_of(name)
+    assert isinstance(command, Command)
+    joined = (" ".join(lines).replace("\\ ", " ") for lines in command.examples)
+    commands = [line.strip() for line in joined if line.strip().startswith("deadheat ")]
+    assert commands
+    known = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
+    for line in commands:
+        words = shlex.split(line.partition("    ")[0].partition(" >> ")[0], comments=True)
+        assert words[1] == name
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
+def test_quiet_says_nothing_but_errors(name: str, *, is_before: bool) -> None:
+    whole = call(name, *CALLS[name])
+    quiet = called(name, "--quiet", is_before=is_before)
+    assert (quiet.exit_code, quiet.stdout) == (whole.exit_code, whole.stdout)
+    assert quiet.stderr == ""
+    wrong = call(name, "--quiet", "--nonsense")
+    assert wrong.exit_code == 2
+    assert "No such option" in wrong.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
+def test_verbose_says_what_is_done_on_stderr_alone(name: str, *, is_before: bool) -> None:
+    whole = call(name, *CALLS[name])
+    verbose = called(name, "--verbose", is_before=is_before)
+    assert (verbose.exit_code, verbose.stdout) == (whole.exit_code, whole.stdout)
+    if name in READERS:
+        assert "reading bm25.run: 0." in verbose.stderr
+    said, more = ({TIME.sub("t s", line) for line in one.stderr.splitlines() if line} for one in (whole, verbose))
+    assert said <= more
+    assert "reading bm25.run" not in whole.stderr
+
+
+def called(name: str, option: str, *, is_before: bool) -> Result:
+    return call(option, name, *CALLS[name]) if is_before else call(name, *CALLS[name], option)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_quiet_and_verbose_exclude_each_other(name: str) -> None:
+    for arguments in ([name, *CALLS[name], "--quiet", "--verbose"], ["--verbose", name, *CALLS[name], "--quiet"]):
+        result = call(*arguments)
+        assert result.exit_code == 2
+        assert "--quiet and --verbose are mutually exclusive" in result.stderr
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
+def test_debug_shows_the_traceback_of_errors(name: str, *, is_before: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = command_of(name)
+    monkeypatch.setattr(command, "callback", failing)
+    monkeypatch.setattr(command, "params", [one for one in command.params if not one.expose_value])
+    result = call("--debug", name) if is_before else call(name, "--debug")
+    assert result.exit_code == 70
+    assert "in failing" in result.stderr
+    plain = call(name)
+    assert plain.exit_code == 70
+    assert "in failing" not in plain.stderr
+
+
+def failing() -> None:
+    raise RuntimeError("broken")
+
+
+def wrapped() -> RuntimeError:
+    """What Python 3.11 makes of Ctrl-C inside a class statement of a library that is being imported."""
+    error = RuntimeError("Error calling __set_name__")
+    error.__cause__ = KeyboardInterrupt()
+    return error
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort, wrapped()])
+def test_an_interrupt_is_one_line(
+    name: str, error: type[BaseException] | BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise error
+
+    command = command_of(name)
+    monkeypatch.setattr(command, "callback", interrupted)
+    monkeypatch.setattr(command, "params", [])
+    result = call(name)
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted\n")

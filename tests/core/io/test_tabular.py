@@ -1,0 +1,515 @@
+"""CSV, TSV and Parquet: names of columns, what is accepted, what is refused and with which line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import warnings
+from typing import TYPE_CHECKING
+from unittest.mock import Mock
+
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+import deadheat as dh
+from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.errors import (
+    ColumnError,
+    DataError,
+    FileFormatError,
+    MalformedRowError,
+    ParameterError,
+    SwappedFilesError,
+)
+from deadheat.core.io.formats import Content, chosen_format, delimited, locate, scan, tag_of
+from deadheat.core.io.formats.delimited import HeaderFile, _parse, _read_rows
+from deadheat.core.io.kinds import resolve_columns
+from deadheat.plugins.columns.tables import scan_columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.core.io.kinds import Kind
+
+RUN = "query_id,doc_id,score\n"
+
+
+def frame_in(content: Content) -> pl.DataFrame:
+    assert isinstance(content.rows, pl.DataFrame)
+    return content.rows
+
+
+def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
+    frame = scan(path, kind).rows
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "x.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", "csv"),
+        ("a.TSV.gz", "tsv"),
+        ("a.parquet", "parquet"),
+        ("a.jsonl.zst", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.json", "json"),
+        ("bm25.v1.2", "trec"),
+        ("a.txt", "trec"),
+        ("a.gz", "trec"),
+        ("folder.csv/run", "trec"),
+        ("run", "trec"),
+    ],
+)
+def test_the_name_says_the_format(name: str, expected: str) -> None:
+    assert chosen_format(name) == expected
+
+
+def test_an_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(
+        ParameterError, match=r"unknown format, expected one of 'trec', 'csv'.* got 'cvs'. Did you mean 'csv'\?"
+    ):
+        scan(written(tmp_path, RUN), "run", format="cvs")
+
+
+def test_the_format_can_be_given(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{RUN}q,d,1\n", "x.dat")
+    frame = scan(path, "run", format="csv").rows
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.rows() == [("q", "d", 1.0)]
+    assert locate(path, "run", "q", "d", format="csv") == [2]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "expected"),
+    [
+        (["query_id", "doc_id", "score"], "run", ["query_id", "doc_id", "score"]),
+        (["score", "rank", "docno", "query", "qid", "docid"], "run", ["qid", "docno", "score"]),
+        (["query-id", "corpus-id", "score"], "qrels", ["query-id", "corpus-id", "score"]),
+        (["qid", "docno", "label", "score"], "qrels", ["qid", "docno", "label"]),
+        (["q_id", "pid", "rel"], "qrels", ["q_id", "pid", "rel"]),
+        (
+            ["qid", "query_id", "document_id", "doc_id", "relevance_label"],
+            "qrels",
+            ["query_id", "doc_id", "relevance_label"],
+        ),
+    ],
+)
+def test_names_of_other_tools(names: list[str], kind: Kind, expected: list[str]) -> None:
+    assert list(resolve_columns(names, kind, where="x").values()) == expected
+
+
+PATTERNS = ["^s.*$", "*"]
+
+
+@pytest.mark.parametrize("source", ["r.parquet", "frame", "lazy", "pandas", "duckdb"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_column_whose_name_stands_for_others_is_refused_in_dataframes(tmp_path: Path, name: str, source: str) -> None:
+    frame = pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["2", "3"], name: [0.5, 0.75], "score": [0.25, 0.0]})
+    path = tmp_path / "r.parquet"
+    frame.write_parquet(path)
+    given: object = path
+    if source == "duckdb":
+        given = pytest.importorskip("duckdb").read_parquet(str(path))
+    elif source != "r.parquet":
+        given = {"frame": frame, "lazy": frame.lazy(), "pandas": frame.to_pandas()}[source]
+    assert dh.Run(given).to_dict() == {"1": {"2": 0.25, "3": 0.0}}  # what is not read may be called anything
+    message = rf"column '{re.escape(name)}' stands for several columns .*rename the column"
+    with pytest.raises(ColumnError, match=message):
+        dh.Run(given, columns={"score": name})
+    with pytest.raises(ColumnError, match=message):
+        dh.Run(given, columns={"doc_id": name})
+    with pytest.raises(ColumnError, match=message):
+        dh.evaluate_columns({"1": {"2": 1}}, given, "RR")
+    with pytest.raises(ColumnError, match=message):
+        dh.evaluate({"1": {"2": 1}}, given, "RR", then_by=name)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_text_files_may_have_names_that_stand_for_others(tmp_path: Path, suffix: str, name: str) -> None:
+    path = tmp_path / f"r.{suffix}"
+    frame = pl.DataFrame(
+        {"query_id": ["q", "q"], "doc_id": ["d", "e"], name: [0.5, 0.75], "score": [0.25, 0.0], "rank": [1, 2]}
+    )
+    if suffix == "csv":
+        frame.write_csv(path)
+    else:
+        frame.write_ndjson(path)
+    assert dh.Run(path, columns={"score": name}).to_dict() == {"q": {"d": 0.5, "e": 0.75}}
+    found = dh.evaluate_columns({"q": {"d": 1}}, path, "RR")
+    assert {column: one.means()["RR"] for column, one in found.items()} == {name: 0.5, "score": 1.0}
+
+
+def test_a_missing_column_is_named_with_what_there_is() -> None:
+    with pytest.raises(ColumnError) as caught:
+        resolve_columns(["query_id", "doc_idd", "score"], "run", where="my.csv")
+    assert str(caught.value) == (
+        "my.csv: run without a column 'doc_id': found 'query_id', 'doc_idd', 'score', expected one of 'doc_id', "
+        "'doc-id', 'corpus-id', 'corpus_id', 'docno', 'docid', 'docId', 'doc', 'document_id', 'documentId', 'pid', "
+        "'passage_id' and 18 more. Did you mean 'doc_id'? Rename the column, or give columns={'doc_id': 'doc_idd'}; "
+        "dh.read_run takes these"
+    )
+
+
+PAIRS = [  # of retrieved and of relevant documents
+    ("retrieved_contexts", "reference_contexts"),
+    ("contexts", "ground_truths"),
+    ("retrieved_docs", "gold_docs"),
+    ("predicted_ids", "gold_ids"),
+    ("top_k_ids", "positive_ids"),
+    ("recommended", "actual"),
+    ("predictions", "targets"),
+]
+
+
+@pytest.mark.parametrize(("retrieved", "relevant"), PAIRS)
+def test_no_advice_takes_what_is_retrieved_for_the_qrels(tmp_path: Path, retrieved: str, relevant: str) -> None:
+    """Followed, it made P and R of any retriever 1."""
+    for names in ((retrieved, relevant), (relevant, retrieved)):
+        rows = [{"question": "q", **{name: ["a", "b"] for name in names}}]
+        (path := tmp_path / "x.jsonl").write_text(json.dumps(rows[0]))
+        for source in (rows, pl.DataFrame(rows), path):
+            for read, right in ((dh.Qrels, relevant), (dh.Run, retrieved)):
+                with pytest.raises(ColumnError) as caught:
+                    read(source)
+                assert f"give columns={{'doc_id': {right!r}}}" in str(caught.value)
+
+
+@pytest.mark.parametrize("lists", [["ours", "theirs"], ["retrieved_docs"], ["retrieved_ids_2", "retrieved_texts"]])
+def test_no_advice_is_better_than_a_wrong_one(lists: list[str]) -> None:
+    rows = [{"question": "q", **{name: ["a", "b"] for name in lists}}]
+    with pytest.raises(ColumnError) as caught:
+        dh.Qrels(rows)
+    assert "give columns" not in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [("predicted_doc", "note"), ("recommended", "actual"), ("hits_found", "seen")])
+def test_a_single_document_a_row_is_not_guessed_either(names: tuple[str, str]) -> None:
+    with pytest.raises(ColumnError) as caught:
+        dh.Qrels([{"question": "q", **dict.fromkeys(names, "a")}])
+    assert "give columns" not in str(caught.value)
+
+
+def test_the_query_of_a_table_with_lists_is_named_alone() -> None:
+    with pytest.raises(ColumnError, match=r"give columns={'query_id': 'asked'}; dh.read_qrels"):
+        dh.Qrels([{"asked": "q", "ours": ["a"], "theirs": ["b"]}])
+
+
+def test_swapped_tables() -> None:
+    with pytest.raises(ColumnError, match="These are judgments; were qrels and run given in the wrong order"):
+        resolve_columns(["qid", "docno", "label"], "run", where="x")
+    with pytest.raises(SwappedFilesError, match=r"expected qrels, but the columns .* are those of a run"):
+        resolve_columns(["qid", "docno", "score", "rank"], "qrels", where="x")
+
+
+def test_a_repeated_column() -> None:
+    with pytest.raises(ColumnError, match="'score' appears 2 times in the table"):
+        resolve_columns(["qid", "docno", "score", "score"], "run", where="x")
+
+
+def test_columns_types_and_order(tmp_path: Path) -> None:
+    frame = read(written(tmp_path, "score,qid,other,docno\n1.5,0880,,007\n-2,b,x,y\n"))
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    assert frame.rows() == [("0880", "007", 1.5), ("b", "y", -2.0)]
+
+
+def test_beir_qrels(tmp_path: Path) -> None:
+    path = written(tmp_path, "query-id\tcorpus-id\tscore\n1\t0031\t2\n2\t14\t0\n", "test.tsv")
+    assert read(path, "qrels").rows() == [("1", "0031", 2.0), ("2", "14", 0.0)]
+    assert locate(path, "qrels", "2", "14") == [3]
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.tsv.gz"])
+def test_tsv_without_a_header_is_trec(tmp_path: Path, name: str) -> None:
+    run, qrels = b"q1\tQ0\td1\t1\t2.5\tt\n", b"q1\t0\td1\t1\n"
+    if name.endswith("gz"):
+        run, qrels = gzip.compress(run), gzip.compress(qrels)
+    path = written(tmp_path, run, name)
+    assert read(path).rows() == [("q1", "d1", 2.5)]
+    assert locate(path, "run", "q1", "d1") == [1]
+    assert read(written(tmp_path, qrels, name), "qrels").rows() == [("q1", "d1", 1.0)]
+    with pytest.raises(SwappedFilesError):
+        scan(path, "run")
+
+
+def test_tsv_with_neither_a_header_nor_trec_rows(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"found 'q1', 'd1', '2\.5'"):
+        scan(written(tmp_path, "q1\td1\t2.5\n", "x.tsv"), "run")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "query_id,doc_id,score\nq,d,1\nr,e,2\n",
+        "query_id,doc_id,score\nq,d,1\nr,e,2",
+        "query_id,doc_id,score\r\nq,d,1\r\nr,e,2\r\n",
+        "\ufeffquery_id,doc_id,score\nq,d,1\nr,e,2\n",
+        '"query_id", doc_id,"score"\n"q","d","1"\nr,e,2\n',
+        "query_id,doc_id,score\nq,d, 1\n\nr,e,2 \n\n",
+        "\n\nquery_id,doc_id,score\nq,d,1\nr,e,2\n",
+        "query_id,doc_id,score,text\nq,d,1,\nr,e,2,x\n",
+        'query_id,doc_id,score,text\nq,d,1,"two\nlines"\nr,e,2,"a ""b"", c"\n',
+        '"query\nid",query_id,doc_id,score\nx,q,d,1\nx,r,e,2\n',
+    ],
+)
+@pytest.mark.parametrize("compress", [False, True])
+def test_dialects(tmp_path: Path, content: str, *, compress: bool) -> None:
+    data = content.encode()
+    path = written(tmp_path, gzip.compress(data) if compress else data)
+    assert read(path).rows() == [("q", "d", 1.0), ("r", "e", 2.0)]
+
+
+def test_quoted_ids(tmp_path: Path) -> None:
+    text = '"query_id",doc_id,score,text\n"a,b","say ""x""",1,"two\nlines"\n"r"," d ",2,\nq,d,3,""\n'
+    path = written(tmp_path, text)
+    assert read(path).rows() == [("a,b", 'say "x"', 1.0), ("r", " d ", 2.0), ("q", "d", 3.0)]
+    assert locate(path, "run", "r", " d ") == [4]
+    assert locate(path, "run", "q", "d") == [5]
+
+
+def test_a_quote_inside_an_id_is_no_quote(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    assert read(written(tmp_path, f'{RUN}q,5" nail,1\nq,e,2\n')).rows() == [("q", '5" nail', 1.0), ("q", "e", 2.0)]
+    assert not recwarn.list  # Polars had one, of a malformed file
+
+
+def test_infinite_scores_are_scores(tmp_path: Path) -> None:
+    assert read(written(tmp_path, f"{RUN}q,a,inf\nq,b,-Infinity\n"))["score"].to_list() == [float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ("q,d", MalformedRowError, "expected 4 fields (query_id,doc_id,score,text), got 2: 'q,d'"),
+        ("q,d,1", MalformedRowError, "got 3"),
+        ("q,d,1,x,y", MalformedRowError, "got 5"),
+        ("q,d,1,x,", MalformedRowError, "got 5"),
+        ("q,d,high,x", DataError, "score must be a number, got 'high'"),
+        ("q,d,,x", DataError, "score must be a number, got an empty field"),
+        ("q,d,NaN,x", DataError, "got NaN"),
+        ('q,d,"1,5",x', DataError, "got '1,5'"),
+        ("q,d,9007199254740993,x", DataError, "beyond 2**53"),
+        (",d,1,x", DataError, "empty field in column 'query_id', expected an id"),
+        ("q,,1,x", DataError, "empty field in column 'doc_id'"),
+        ('q,"",1,x', DataError, "empty field in column 'doc_id'"),
+    ],
+)
+def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:
+    path = written(tmp_path, f'query_id,doc_id,score,text\nq,a,1,"x\ny"\n\n{bad}\n{bad}\nq,b,1,x\n')
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        scan(path, "run")
+    assert str(caught.value).startswith(f"{path}:5: ")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "", "x"])
+def test_a_bad_relevance(tmp_path: Path, value: str) -> None:
+    with pytest.raises(DataError) as caught:
+        scan(written(tmp_path, f"qid,docno,label\nq,a,1\nq,b,{value}\n"), "qrels")
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", RUN, f"{RUN}\n\n"])
+def test_empty_files(tmp_path: Path, content: str) -> None:
+    with pytest.raises(DataError):
+        scan(written(tmp_path, content), "run")
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=r"not UTF-8 .byte 0xFC, ü in Windows-1252.: .*iconv") as caught:
+        scan(written(tmp_path, f"{RUN}q,a,1\nq,M\u00fcller,1\n".encode("latin-1")), "run")
+    assert caught.value.line == 3
+
+
+def test_fields_that_are_long_for_the_csv_module(tmp_path: Path) -> None:
+    long = "x" * 131_073  # one more than its limit
+    for blank in ("", "\n"):  # which makes it read row by row
+        path = written(tmp_path, f"{RUN.strip()},{long}\nq,a,1,\n{blank}q,{long},2,{long}\n")
+        assert read(path).rows() == [("q", "a", 1.0), ("q", long, 2.0)]
+
+
+def test_a_header_of_something_else(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"run without a column 'query_id': found 'q1 Q0 d1 1 2\.5 t'"):
+        scan(written(tmp_path, "q1 Q0 d1 1 2.5 t\n"), "run")
+
+
+def test_a_table_as_excel_saves_it_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = written(tmp_path, "query_id;doc_id;score\nKrämpfe \\ x;a;1,5\n".encode("cp1252"))
+    with pytest.raises(FileFormatError) as caught:
+        scan(path, "run")
+    assert str(caught.value) == (
+        f"{path}:2: the text is not UTF-8 (byte 0xE4, ä in Windows-1252): 'Kr\\xe4mpfe \\ x;a;1,5'; in Excel save it as"
+        ' "CSV UTF-8", or convert it first, for instance with iconv -f cp1252 -t utf-8'
+    )
+
+
+@pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "\ufeffsep=;", "sep=;\r"])
+def test_the_separator_that_excel_writes_into_the_first_line(first: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"{first}\nquery_id;doc_id;score\nq;a;1,5\nq;b;0,5\n".encode())
+    assert read(path).rows() == [("q", "a", 1.5), ("q", "b", 0.5)]
+    commas = written(tmp_path, f"{first}\nqid,docno,score\nq,a,1\nq,a,1\n".replace(";", ",").encode())
+    assert read(commas).rows() == [("q", "a", 1.0), ("q", "a", 1.0)]
+    assert locate(commas, "run", "q", "a") == [3, 4]
+    wrong = written(tmp_path, f"{first}\nquery_id;doc_id;score\nq;a;1,5\nq;b\n".encode())
+    with pytest.raises(MalformedRowError, match=r"x.csv:4: expected 3 fields"):
+        scan(wrong, "run")
+
+
+def test_a_header_with_semicolons_and_unknown_names_is_shown_by_name(tmp_path: Path) -> None:
+    path = written(tmp_path, b"Suchanfrage;Artikelnummer;Bewertung\na;b;1,5\n")
+    with pytest.raises(ColumnError) as caught:
+        scan(path, "qrels")
+    names = "{'query_id': 'Suchanfrage', 'doc_id': 'Artikelnummer', 'relevance': 'Bewertung'}"
+    assert "found 'Suchanfrage', 'Artikelnummer', 'Bewertung', expected one of 'query_id'" in str(caught.value)
+    assert str(caught.value).endswith(f"if that is what they are, give columns={names}; dh.read_qrels takes these")
+    given = {"query_id": "Suchanfrage", "doc_id": "Artikelnummer", "relevance": "Bewertung"}
+    assert frame_in(scan(path, "qrels", columns=given)).rows() == [("a", "b", 1.5)]
+
+
+def test_a_first_line_of_data_is_no_header(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError) as caught:
+        scan(written(tmp_path, b"65,1,0.9\n65,2,0.4\n"), "run")
+    assert "if that line is data, write a header above it; if these are names, give columns=" in str(caught.value)
+
+
+texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\u2028\u2029"), min_size=1, max_size=5
+)
+
+
+@pytest.mark.slow
+@given(rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False)), min_size=1, max_size=5))
+def test_polars_and_the_slow_way_agree(
+    rows: list[tuple[str, str, float]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "agree.csv"
+    pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
+    table = HeaderFile(path, "run", ",")
+    table.choose({})
+    fast = _parse(table, {"score": 2})
+    slow, _ = _read_rows(table, {"score": 2})
+    assert slow.rows() == rows
+    assert fast is None or fast.equals(slow)
+
+
+def parquet(tmp_path: Path, **columns: object) -> Path:
+    path = tmp_path / "x.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    return path
+
+
+def test_ids_of_parquet_become_text(tmp_path: Path) -> None:
+    score = pl.Series([0.5, -1], dtype=pl.Float32)
+    path = parquet(tmp_path, rank=[1, 2], qid=[7, 8], docno=pl.Series(["0880", "b"], dtype=pl.Categorical), score=score)
+    frame = Run(path).to_polars()
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    assert frame.rows() == [("7", "0880", 0.5), ("8", "b", -1.0)]
+    assert locate(path, "run", "7", "0880") == []
+
+
+def test_parquet_that_is_none(tmp_path: Path) -> None:
+    whole = parquet(tmp_path, qid=["q"] * 100, docno=["d"] * 100, score=[1.0] * 100).read_bytes()
+    for content in (b"q1 Q0 d1 1 2.5 t\n", b"", whole[:-10], gzip.compress(whole)):
+        with pytest.raises(FileFormatError, match="expected a Parquet file"):
+            scan(written(tmp_path, content, "x.parquet"), "run")
+    for start, message in ((4, "expected a Parquet file, but it is damaged"), (20, "rows cannot be read")):
+        damaged = whole[:start] + b"\xff" * 8 + whole[start + 8 :]
+        with pytest.raises(DataError, match=message):
+            Run(written(tmp_path, damaged, "x.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"docno": ["d"]}, "run without a column 'score'"),
+        ({"docno": [1.0], "score": [1.0]}, "'docno' holds Float64, expected text or whole numbers"),
+        ({"docno": [True], "score": [1.0]}, "'docno' holds Boolean"),
+        ({"docno": [["d"]], "score": [1.0]}, "score of query 'q' is not a list of 1 number"),
+        ({"docno": [{"d": 1}], "score": [1.0]}, "'docno' holds Struct"),
+        ({"docno": ["d"], "score": ["1"]}, "'score' holds String, expected numbers"),
+    ],
+)
+def test_parquet_with_wrong_columns(tmp_path: Path, columns: dict[str, list[object]], message: str) -> None:
+    with pytest.raises(ColumnError, match=message):
+        Run(parquet(tmp_path, qid=["q"], **columns))
+
+
+def test_bytes_in_parquet_are_ids_if_they_are_text(tmp_path: Path) -> None:
+    frame = Run(parquet(tmp_path, qid=["q"], docno=["dé".encode()], score=[1.0])).to_polars()
+    assert frame.rows() == [("q", "dé", 1.0)]
+    with pytest.raises(DataError, match=r"x\.parquet: rows cannot be read as ids and numbers: invalid utf8"):
+        Run(parquet(tmp_path, qid=["q"], docno=[b"\xff"], score=[1.0]))
+
+
+def test_parquet_without_rows(tmp_path: Path) -> None:
+    no_text, no_numbers = pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.Float64)
+    with pytest.raises(DataError, match="empty: it has no rows"):
+        Run(parquet(tmp_path, qid=no_text, docno=no_text, score=no_numbers))
+
+
+def test_parquet_integers_that_float64_cannot_hold(tmp_path: Path) -> None:
+    for value in (2**53 + 1, -(2**53) - 1):
+        with pytest.raises(DataError, match=f"{value} is an integer or decimal beyond"):
+            Run(parquet(tmp_path, qid=["q"], docno=["d"], score=[value]))
+    with pytest.raises(DataError, match="integer or decimal beyond"):
+        Qrels(parquet(tmp_path, qid=["q"], docno=["d"], label=[2**60]))
+    assert Run(parquet(tmp_path, qid=["q"], docno=["d"], score=[2**53])).to_polars()["score"].item() == 2.0**53
+
+
+@pytest.mark.parametrize(
+    ("separator", "said"),
+    [("\t", r"separated by tabs: name it \.tsv")],
+)
+def test_another_separator_is_named(tmp_path: Path, separator: str, said: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(separator.join(("query_id", "doc_id", "score")) + "\n")
+    with pytest.raises(ColumnError, match=said):
+        scan(path, "run")
+    path = path.rename(tmp_path / "x.tsv")
+    path.write_text("query_id,doc_id,score\n")
+    with pytest.raises(ColumnError, match=r"separated by commas: name it \.csv"):
+        scan(path, "run")
+
+
+@pytest.mark.parametrize("scores", [("1", "0"), ("1", "0.5")])
+def test_qrels_with_fractions_under_the_name_of_scores_are_doubted(scores: tuple[str, str], tmp_path: Path) -> None:
+    """BEIR's qrels call relevance `score`; a run in their place was evaluated in silence."""
+    path = written(tmp_path, f"query_id,doc_id,score\nq,a,{scores[0]}\nq,b,{scores[1]}\n", "x.csv")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scan(path, "qrels")
+    assert ["is it a run?" in str(one.message) for one in caught] == [True] * ("." in scores[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tag"),
+    [
+        ("x.tsv", "qid\tdocno\tscore\ta\tb\tc\nq\td\t1\tx\ty\tfoo\n", None),  # a table
+        ("x.tsv", "q\tQ0\td\t1\t2.5\tmine\n", "mine"),
+        ("x.run", "q Q0 d 1 2.5 mine\n# made by us\n\n", "mine"),
+        ("x.run", "q Q0 d 1 2.5 mine\n# by us in the year 2026\n", "mine"),  # as many words as a row has
+    ],
+)
+def test_the_tag_is_that_of_the_last_row(tmp_path: Path, name: str, text: str, tag: str | None) -> None:
+    assert tag_of(written(tmp_path, text, name)) == tag
+
+
+def test_scores_beside_semicolons_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "qid;docno;a;b;c\nq;d;0,5;1;x\nq;e;-0,25;2.5;y\n", "x.csv")
+    names = ["a", "b"]
+    one_by_one = {name: frame_in(scan(path, "run", columns={"score": name}))["score"].to_list() for name in names}
+    read = Mock(side_effect=_read_rows)
+    monkeypatch.setattr(delimited, "_read_rows", read)
+    found = scan_columns(path, None, {})
+    assert {name: scores.tolist() for name, scores in found.scores.items()} == one_by_one
+    assert one_by_one == {"a": [0.5, -0.25], "b": [1.0, 2.5]}
+    assert read.call_count == 1
+    with pytest.raises(DataError, match=r"x\.csv:2: c must be a number, got 'x'"):
+        scan_columns(path, ["a", "c"], {})

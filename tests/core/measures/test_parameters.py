@@ -1,0 +1,127 @@
+"""The fields of a measure are its parameters: what can be given, what compares equal, and that nothing changes them."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
+
+import numpy as np
+import pytest
+
+import deadheat
+from deadheat import Placements, evaluate, parse_measure
+from deadheat.core.arrays import FloatArray
+from deadheat.core.errors import MeasureError
+from deadheat.core.measures import AP, MAP, RBP, RR, Custom, Measure, measures
+from deadheat.core.measures.base import ALIASES, REGISTRY, MeasureType, Number, parameter, register
+from deadheat.core.measures.top import CutTopMeasure
+
+EVERY = sorted(measures().values(), key=repr)
+
+
+@pytest.fixture
+def own_measures() -> Iterator[None]:
+    """Forget what a test registers."""
+    known, aliases = dict(REGISTRY), dict(ALIASES)
+    yield
+    for registry, before in ((REGISTRY, known), (ALIASES, aliases)):
+        registry.clear()
+        registry.update(before)  # type: ignore[arg-type]  # each has its own before
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=repr)
+def test_of_each_measure(measure: type[Measure]) -> None:
+    made = measure()
+    assert made == measure()
+    assert hash(made) == hash(measure())
+    assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == replace(made) == made  # noqa: S301 - made here
+    shown = inspect.signature(measure).parameters
+    assert {name: one.default for name, one in shown.items()} == {one.name: one.default for one in fields(made)}
+    for name in (*shown, "another"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, name, 1)
+        with pytest.raises(FrozenInstanceError):
+            delattr(made, name)
+
+
+def test_measures_differ_by_class_and_by_parameters() -> None:
+    assert len({measure() for measure in EVERY}) == len(EVERY)
+    assert RBP(p=0.5) != RBP()
+    assert RBP(p=0.8) == RBP()
+    assert RR() != "RR"
+    assert MAP() == AP()
+
+
+def test_the_signature_is_that_of_the_parameters() -> None:
+    shown = str(inspect.signature(RBP)).replace("'", "")
+    assert shown.startswith("(*, cutoff: int | None = None, p: float = 0.8, rel: float = 1, graded: bool = False")
+    assert str(inspect.signature(MAP)) == str(inspect.signature(AP))
+    assert [*inspect.signature(Custom).parameters][:2] == ["name", "function"]
+
+
+@pytest.mark.usefixtures("own_measures")
+def test_a_measure_of_ones_own_has_parameters_with_and_without_the_head_of_a_dataclass() -> None:
+    @register("without")
+    class Plain(RR):
+        """Without."""
+
+        weight: float = parameter(2, Number(low=0), "how much it counts")
+
+    @register("with")
+    @dataclass(frozen=True, kw_only=True, repr=False)
+    class Headed(RR):
+        """With."""
+
+        weight: float = parameter(2, Number(low=0), "how much it counts")
+
+    for measure in (Plain, Headed):
+        assert [one.name for one in fields(measure)] == [*(one.name for one in fields(RR)), "weight"]
+        assert str(measure(weight=3) @ 10) == f"{measure.__name__}(weight=3)@10"
+        assert measure(weight=3) == measure(weight=3) != measure()
+        assert hash(measure(weight=3)) == hash(measure(weight=3))
+        with pytest.raises(ValueError, match="weight"):
+            measure(weight=-1)
+        with pytest.raises(FrozenInstanceError):
+            measure().weight = 5  # type: ignore[misc]  # this is what must not be
+
+
+@pytest.mark.usefixtures("own_measures")
+def test_a_class_that_is_registered_again_is_the_measure_of_its_name() -> None:
+    """As where a cell of a notebook is corrected and run again."""
+
+    def registered(divisor: float) -> type[Measure]:
+        @register("mine")
+        class Mine(CutTopMeasure):
+            def divisor(self, placements: Placements) -> FloatArray:
+                return np.full(placements.n_queries, divisor)
+
+        return Mine
+
+    for divisor in (5, 500):
+        own = registered(divisor)
+        found = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Mine@3")
+        assert found.means() == {"Mine@3": 1 / divisor}
+        assert parse_measure("Mine@3") == own @ 3
+
+
+@pytest.mark.usefixtures("own_measures")
+@pytest.mark.parametrize(("name", "known"), [("P", "top.P"), ("MAP", "average.AP"), ("ndcg", "discounted.nDCG")])
+def test_a_name_stands_for_one_measure(name: str, known: str) -> None:
+    """Else "P@5" would be another measure than P @ 5."""
+    own: type[Measure] = MeasureType(name, (RR,), {"__module__": __name__})  # type: ignore[assignment]  # it is one
+    with pytest.raises(MeasureError, match=f"^{name}: its name is taken by deadheat.core.measures.{known}"):
+        register("mine")(own)
+    assert parse_measure(f"{name}@5") == measures()[known.split(".")[1]] @ 5
+
+
+def test_the_package_of_measures_is_the_same_whatever_was_imported() -> None:
+    code = "import deadheat as dh; print(dh.measures.RBP(p=0.9) @ 10, dh.measures()['RR'], dh.RR)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["RBP(p=0.9)@10", "RR", "RR"]
+    for name in ("a.b", "measures.b", "a b", ""):
+        assert not hasattr(deadheat, name)
