@@ -579,7 +579,7 @@ class Qrels(DocumentTable):
         )
 
     @property
-    def span_rule(self) -> object:
+    def span_rule(self) -> Any:  # noqa: ANN401 - a class of a plugin
         """How much of a span makes a chunk relevant; None of other judgments, and of a file in format 2."""
         return getattr(self.judging_rule, "span_rule", None)
 
