@@ -50,8 +50,7 @@ def test_a_public_path_is_the_module_that_it_stands_for(path: str) -> None:
 
 
 def stub_of(path: str) -> Path:
-    found = PACKAGE.parent.joinpath(*path.split("."))
-    return found / "__init__.pyi" if found.is_dir() else found.with_suffix(".pyi")
+    return PACKAGE.parent.joinpath(*path.split(".")).with_suffix(".pyi")
 
 
 @pytest.mark.every_case
