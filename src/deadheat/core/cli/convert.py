@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,10 +13,10 @@ from deadheat.core.cli.help import Command, option
 from deadheat.core.cli.inputs import check_inputs
 from deadheat.core.cli.options import LIMITS, command, complete_from, with_options
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, files_read
-from deadheat.core.cli.printing import check_output, standard_output, writing
+from deadheat.core.cli.printing import check_output, writing
+from deadheat.core.cli.row_files import chosen_format_of, write_rows
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError
-from deadheat.core.io.guarding import errors_of_writing
 from deadheat.core.io.kinds import Kind
 from deadheat.core.wording import format_count, format_list
 
@@ -91,7 +89,7 @@ def convert(  # noqa: PLR0917 - click passes by name
         refuse_if(kind == "run", "--add adds judgments to qrels, got --kind run")
         kind = "qrels"
     # report typos before a large file is read
-    written = _format_of(target, to_format)
+    written = chosen_format_of(target, to_format)
     _check_tag(tag, kind, written)
     check_output(target, option="OUT")
     refuse_if(
@@ -111,7 +109,7 @@ def convert(  # noqa: PLR0917 - click passes by name
         raise DataError("has queries without documents alone, which no row can hold", path=source)
     _check_tag(tag, table.kind, written)
     with writing(target):
-        _write(frame, target, table.kind, written, tag or "deadheat")
+        write_rows(frame, target, table.kind, written, tag or "deadheat")
     what = "qrels" if table.kind == "qrels" else "a run"
     if bare := getattr(table, "bare", ()):
         nothing = "nothing relevant" if table.kind == "qrels" else "nothing retrieved"
@@ -148,19 +146,6 @@ def _rows_of(table: dh.Qrels | dh.Run, source: str, written: str, *, no_subtopic
     return subtopics
 
 
-def _format_of(target: str, given: str | None) -> str:
-    """Return the format to write: the one given, else the one that the name implies; without a suffix, TREC."""
-    from deadheat.core.io.formats import FORMATS, SUFFIXES, chosen_format, ending
-
-    suffix = "" if target == STDOUT else ending(target)
-    chosen = chosen_format(target, given)  # it knows the formats of other distributions, too
-    refuse_if(
-        given is None and suffix and suffix not in SUFFIXES,
-        f"{target!r} names no format: give --to {', '.join(FORMATS)}",
-    )
-    return chosen
-
-
 def _check_tag(tag: str | None, kind: Kind | None, written: str) -> None:
     """Refuse a tag that the output cannot hold; the kind may not be known yet."""
     from deadheat.core.io.formats import FORMATS
@@ -170,21 +155,6 @@ def _check_tag(tag: str | None, kind: Kind | None, written: str) -> None:
         tag is not None and (not FORMATS[written].has_tag or kind == "qrels"),
         f"--tag is the last field of a TREC run, got {what} to write",
     )
-
-
-def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str) -> None:
-    from deadheat.core.io.formats import write
-
-    if target != STDOUT:
-        write(frame, target, kind, format=written, tag=tag)
-        return
-    stdout = standard_output()
-    with tempfile.TemporaryFile() as held:
-        with errors_of_writing(tempfile.gettempdir()):
-            write(frame, held, kind, format=written, tag=tag)
-        held.seek(0)
-        shutil.copyfileobj(held, stdout.buffer)
-        stdout.buffer.flush()
 
 
 def _kind_by_names(source: str, target: str) -> Kind | None:
