@@ -34,6 +34,7 @@ from deadheat.plugins.compare.robustness import SystemOrders
 from deadheat.plugins.compat.explain import Explanation, explain
 from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
+from deadheat.plugins.fusion.fuse import fuse
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.plugins.judges.answers import read_judgments
@@ -128,6 +129,7 @@ __all__ = [
     "explain",
     "exposure",
     "from_arrays",
+    "fuse",
     "gate",
     "history",
     "holes",

@@ -312,6 +312,15 @@ LANGUAGES = Plugin(
     tables=(CommandTables("compare", ("across_languages", "language_differences", "language_interactions")),),
 )
 
+FUSION = Plugin(
+    name="fusion",
+    help="Make one run of several: by ranks, by scores, or by what judgments say; exact where scores tie.",
+    requires=("compare",),
+    commands=(
+        Command("fuse", "deadheat.plugins.fusion.command", "Make one run of several, exactly where scores tie."),
+    ),
+)
+
 DENSE = Plugin(
     name="dense",
     help="Evaluate matrices of scores and vectors without a ranking: whole, batch by batch, or among sampled others.",
@@ -479,6 +488,7 @@ PLUGINS = (
     GATES,
     LEADERBOARD,
     LANGUAGES,
+    FUSION,
     DENSE,
     RECOMMENDER,
     AGREE,
@@ -494,9 +504,9 @@ PLUGINS = (
 )
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
-    *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),
-    *("history", "holes", "judges", "items", "simulate", "trec_eval", "measures", "convert", "bench", "validate"),
-    *("schema", "plugins", "demo"),
+    *("evaluate", "compare", "fuse", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps"),
+    *("explain", "history", "holes", "judges", "items", "simulate", "trec_eval", "measures", "convert", "bench"),
+    *("validate", "schema", "plugins", "demo"),
 )
 
 ORDER_OF_FORMATS = (  # of files, as errors list them; one that is not here comes last

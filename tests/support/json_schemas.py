@@ -59,6 +59,8 @@ compare Q.txt A.run B.run --ties best --no-relevant skip --missing skip --score-
 compare Q.txt A.run B.run --ties random --judged-only --depth 5 --rel 2
 compare Q.txt A.run B.run E.run -m RR --baseline A --baseline B
 compare Q.txt A.run B.run E.run -m 'nDCG@2 RR P@1' --orders --test t --correction none --confidence-level 0.7
+fuse A.run B.run
+fuse A.run B.run --qrels Q.txt -m 'RR nDCG@2' --method isr
 agree A.run B.run
 agree O1 O2
 agree A.run B.run E.run

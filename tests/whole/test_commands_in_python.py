@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "evaluate": (dh.evaluate,),
     "compare": (dh.compare, dh.Comparison.orders),
+    "fuse": (dh.fuse, dh.evaluate),
     "agree": (dh.agree, dh.agree_systems),
     "leaderboard": (dh.leaderboard,),
     "gate": (dh.gate,),
@@ -80,6 +81,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
         "save",
         "judge",
         "force",
+        *("target", "to_format"),
     ),
     *("quiet", "verbose", "debug", "help_all", "list_presets"),
 }

@@ -23,6 +23,7 @@ TIME = re.compile(r"\d+\.\d+ s")
 CALLS = {
     "evaluate": ["qrels.txt", "bm25.run"],
     "compare": ["qrels.txt", "bm25.run", "other.run"],
+    "fuse": ["bm25.run", "other.run"],
     "agree": ["bm25.run", "other.run"],
     "explain": ["qrels.txt", "bm25.run", "--reported", "RR=0.5"],
     "holes": ["qrels.txt", "bm25.run"],
