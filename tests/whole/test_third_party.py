@@ -324,3 +324,50 @@ def test_objects_documents_reports_and_formats_are_found(folder: Path) -> None:
     assert call(folder, "evaluate x.qrels x.run --format count") == "1 tables\n"
     assert call(folder, "evaluate x.qrels x.run -o out.count") == ""
     assert (folder / "out.count").read_text(encoding="utf-8") == "1 tables\n"
+
+
+SECTION = """
+def section(evaluations):
+    if "x" not in evaluations:
+        raise RuntimeError("no x")
+    rows = [{"system": name, "n": len(one.query_ids)} for name, one in evaluations.items()]
+    table = api.tabulate("mine", [api.Column("system", "system")], [api.Column("n", "queries")], rows)
+    return api.Report((table,), (api.prose_fact("note", "counted by mine"),), heading="Mine <b>")
+"""
+
+
+def test_a_page_has_the_section_of_a_plugin(folder: Path) -> None:
+    install(folder, "deadheat-mine", record("mine", sections="('deadheat_mine.section',)"), section=SECTION)
+    shutil.copy(folder / "x.run", folder / "y.run")
+    first, other = calls(folder, "report x.qrels x.run -m RR -o x.html", "report x.qrels y.run -m RR -o y.html")
+    assert "Warning" not in first
+    page = (folder / "x.html").read_text(encoding="utf-8")
+    assert "Mine &lt;b&gt;" in page
+    assert "counted by mine" in page
+    assert "Warning: the section of the plugin mine of deadheat-mine 0.1.0 is left out: RuntimeError: no x" in other
+    assert "counted by mine" not in (folder / "y.html").read_text(encoding="utf-8")
+
+
+JUDGMENTS = """
+import deadheat as dh
+from deadheat import api
+
+KIND = api.KindOfJudgments("thresholds")
+
+
+class Thresholds:
+    kind_of_judgments = KIND
+
+    def judge(self, run, *, name=None, ascending=False):
+        run = dh.Run(run, name=name, ascending=ascending)
+        rows = [(query, doc, int(score > 0.5)) for query, docs in run.to_dict().items() for doc, score in docs.items()]
+        return dh.Qrels(rows), run
+
+
+print(dh.evaluate(Thresholds(), {"q": {"a": 0.4, "b": 0.7, "c": 0.9}}, "P@3").means())
+"""
+
+
+def test_a_class_of_others_may_judge_runs(folder: Path) -> None:
+    done = run(folder, sys.executable, "-c", JUDGMENTS)
+    assert done.stdout.split() == ["{'P@3':", "0.6666666666666666}"], done.stderr

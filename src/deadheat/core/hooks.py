@@ -40,6 +40,7 @@ Kind = Literal[
     "reports",
     "facts",
     "pages",
+    "sections",
     "figures",
 ]
 """What a module registers when it is imported: one list of modules for each of these kinds."""
@@ -278,6 +279,9 @@ class Plugin(NamedTuple):
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
     modes : tuple of str, default ()
         Modules with what a feature changes in how a run is evaluated: ``MODE``, a `Mode`.
+    sections : tuple of str, default ()
+        Modules with a section of a page: ``section`` takes evaluations by system, and returns a `Report`, whose heading
+        is that of the section, or None.
     pairs : tuple of str, default ()
         Modules with what a feature makes of the pairs of a comparison: ``PART``, a `PairPart`.
     settings : tuple of PluginSettings, default ()
@@ -311,6 +315,7 @@ class Plugin(NamedTuple):
     reports: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
     settings: tuple[PluginSettings, ...] = ()
     services: tuple[Service, ...] = ()

@@ -7,11 +7,13 @@ loaded, or that takes a name that is taken, is left out with a warning: it never
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from threading import RLock
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadheat.core import hooks
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "deadheat.plugins"
-MAY_ADD = ("commands", "measures", "readers", "dialects", "objects", "formats", "reports", "pages")
+MAY_ADD = ("commands", "measures", "readers", "dialects", "objects", "formats", "reports", "pages", "sections")
 
 
 class ThirdPartyPlugin(NamedTuple):
@@ -177,6 +179,17 @@ def load(kind: Kind) -> bool:
                 for module in hooks.modules_of(plugin.plugin, kind):
                     n_imported += _import(plugin, module)
         return n_imported > 0
+
+
+def modules(kind: Kind) -> list[tuple[ThirdPartyPlugin, ModuleType]]:
+    """Return the modules that plugins of others have for a kind, each with its plugin."""
+    load(kind)
+    found = []
+    for plugin in usable():
+        if plugin.plugin is not None:
+            for module in hooks.modules_of(plugin.plugin, kind):
+                found.append((plugin, sys.modules[module]))
+    return found
 
 
 def _import(plugin: ThirdPartyPlugin, module: str) -> bool:

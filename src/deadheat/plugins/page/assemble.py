@@ -45,6 +45,7 @@ from deadheat.core.wording import BY_DOC_ID, format_count, format_names, format_
 from deadheat.plugins.compare.companions import Companion
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.report import list_systems, report_comparison
+from deadheat.plugins.page.added import sections_of
 from deadheat.plugins.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
 from deadheat.plugins.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.plugins.page.subject import Input, Subject, about, glance, headline_of
@@ -122,6 +123,7 @@ def page_of(
             _of_subject(made, subject, n, own, missing)
             for n, (subject, own) in enumerate(zip(subjects, of_subjects, strict=True))
         ),
+        *_added_sections(made, subjects),
         *([_section("notes", "Notes", parts().facts(facts))] if facts else []),
         _section("inputs", "Inputs", made.inputs(__version__, table, command)),
     ]
@@ -302,6 +304,18 @@ def _of_subject(
             parts().folded(select_facts(report.without_option().shown), report.shown),
         ),
     ]
+
+
+def _added_sections(made: Any, subjects: Sequence[Subject]) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
+    """Return the sections that other plugins add, for each subject."""
+    sections: list[dict[str, Any]] = []
+    for subject in subjects:
+        of = f" ({subject.name})" if subject.name else ""
+        for report in sections_of(subject.evaluations):
+            tables = made.details(report.tables, len(report.tables))
+            facts = parts().facts(report.shown)
+            sections.append(_section(f"added{len(sections)}", f"{report.heading}{of}", tables, facts))
+    return sections
 
 
 def _why_few(subject: Subject, missing: str) -> str:
