@@ -8,6 +8,7 @@ from deadheat.core.hooks import (
     BesideTables,
     Command,
     CommandTables,
+    Feature,
     FileFormats,
     MeasureFile,
     OptionGroup,
@@ -20,6 +21,13 @@ from deadheat.core.hooks import (
     SavedKeys,
     Service,
 )
+
+CONVENTIONS = (  # arguments of `evaluate`, each of which goes with all others
+    *("ties", "missing", "no_relevant", "score_precision", "rel", "depth", "judged_only"),
+    *("ascending", "then_by", "normalize_ids", "collection", "weights"),
+)
+OF_MEANS = ("save", "by", "cluster", "compare", "compare_evaluations", "orders")  # uses that core and compare have
+OF_PAIRS = ("margin", "detect", "ranks")  # uses of differences, for which their noise has to be known
 
 CORE = Plugin(
     name="core",
@@ -67,6 +75,12 @@ CORE = Plugin(
         "deadheat.core.report.of_objects",
     ),
     services=(Service("shown", "deadheat.core.report.shown"),),
+    features=(
+        *(Feature(name, goes_with=CONVENTIONS) for name in CONVENTIONS),
+        Feature("save", kind="use", goes_with=CONVENTIONS, what="a saved evaluation"),
+        Feature("by", kind="use", goes_with=CONVENTIONS, what="a table of strata"),
+        Feature("cluster", kind="use", goes_with=(*CONVENTIONS, "by", "compare", "compare_evaluations", *OF_PAIRS)),
+    ),
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
     ),
@@ -88,6 +102,14 @@ COMPARE = Plugin(
     figures=(
         "deadheat.plugins.compare.figures_of_pairs",
         "deadheat.plugins.compare.figure_of_ranks",
+    ),
+    features=(
+        Feature("compare", kind="use", goes_with=(*CONVENTIONS, "by"), what="a comparison"),
+        Feature("compare_evaluations", kind="use", goes_with=(*CONVENTIONS, "by"), what="a comparison of evaluations"),
+        Feature("orders", kind="use", goes_with=CONVENTIONS, what="an order of systems"),
+        Feature("margin", kind="use", goes_with=(*CONVENTIONS, "by"), what="margin"),
+        Feature("detect", kind="use", goes_with=(*CONVENTIONS, "by"), what="detect"),
+        Feature("ranks", kind="use", goes_with=(*CONVENTIONS, "by"), what="ranks"),
     ),
 )
 
@@ -115,6 +137,7 @@ TIES = Plugin(
         Service("tie_profile", "deadheat.plugins.ties.profile", "a table of ties"),
         Service("means_by_rule", "deadheat.plugins.ties.figures", "a figure of ties"),
     ),
+    features=(Feature("steps", kind="use", goes_with=CONVENTIONS, what="a list of steps"),),
 )
 
 DIVERSITY = Plugin(
@@ -148,6 +171,23 @@ SPANS = Plugin(
     beside=(BesideTables("deadheat.plugins.spans.passages", ("passages",)),),
     judgments=("deadheat.plugins.spans.options",),
     kept=(SavedKeys("deadheat.plugins.spans.saved", judgments=("span_rule", "passages")),),
+    features=(
+        Feature(
+            "spans",
+            argument="qrels",
+            kind="given",
+            goes_with=(
+                *("ties", "no_relevant", "missing", "score_precision", "rel", "depth", "ascending", "weights"),
+                *("repeats", *OF_MEANS, *OF_PAIRS, "rescore", "gate", "baseline", "history", "leaderboard", "report"),
+                *("steps", "abstention", "compare_languages"),
+            ),
+            hints={
+                "bounds": "each chunk is judged",
+                "judged_only": "each chunk is judged",
+                "collection": "dh.Spans(rows, documents=...) checks the ids of documents",
+            },
+        ),
+    ),
 )
 
 MORE_MEASURES = Plugin(
@@ -187,6 +227,7 @@ MORE_MEASURES = Plugin(
     ),
     figures=("deadheat.plugins.more_measures.figures",),
     services=(Service("abstention", "deadheat.plugins.more_measures.abstention_table"),),
+    features=(Feature("abstention", kind="use", goes_with=CONVENTIONS, what="abstention"),),
 )
 
 JUDGES = Plugin(
@@ -207,6 +248,17 @@ JUDGES = Plugin(
         Service("judge", "deadheat.plugins.judges.labels", "judge="),
         Service("judge_in_files", "deadheat.plugins.judges.files", "--judge"),
         Service("answers_in_files", "deadheat.plugins.judges.files", "--grades"),
+    ),
+    features=(
+        Feature(
+            "judge",
+            goes_with=(*CONVENTIONS, "by", "compare", "margin", "detect", "gate"),
+            what="means that a judge's labels help to estimate",
+            hints={
+                "": "evaluate without a judge",
+                "compare_evaluations": "evaluate without a judge, and give its labels to the comparison",
+            },
+        ),
     ),
 )
 
@@ -234,6 +286,31 @@ BOUNDS = Plugin(
         Service("bounds", "deadheat.plugins.bounds.part", "a bound over unjudged documents"),
         Service("bounds_of_differences", "deadheat.plugins.bounds.differences", "a bound over unjudged documents"),
     ),
+    features=(
+        Feature(
+            "bounds",
+            argument="unjudged",
+            goes_with=(
+                *("ties=expected", "ties=doc_id", "ties=input", "ties=random", "no_relevant=zero", "missing"),
+                *("score_precision", "rel", "depth", "ascending", "then_by", "normalize_ids", "collection", "weights"),
+                *(*OF_MEANS, *OF_PAIRS, "rescore", "gate", "baseline", "history", "leaderboard", "report", "steps"),
+                *("abstention", "compare_languages"),
+            ),
+            what="bounds over unjudged documents",
+        ),
+        Feature(
+            "failures",
+            argument="qrels",
+            kind="given",
+            goes_with=(
+                *("ties=expected", "ties=doc_id", "ties=input", "no_relevant=zero", "missing"),
+                *("score_precision", "rel", "depth", "ascending", "then_by", "normalize_ids", "collection", "weights"),
+                *(*OF_MEANS, *OF_PAIRS, "rescore", "gate", "baseline", "history", "leaderboard", "report", "steps"),
+                *("abstention", "compare_languages"),
+            ),
+            what="judgments that a judge failed to give",
+        ),
+    ),
 )
 
 WEEKS = Plugin(
@@ -260,6 +337,10 @@ WEEKS = Plugin(
         Service("rescoring", "deadheat.plugins.weeks.rescoring", "to score a saved ranking again"),
         Service("history", "deadheat.plugins.weeks.page", "the page of a history"),
     ),
+    features=(
+        Feature("rescore", kind="use", goes_with=(*CONVENTIONS, "save"), what="another score of saved rankings"),
+        Feature("history", kind="use", goes_with=(*CONVENTIONS, "save"), what="a history"),
+    ),
 )
 
 GATES = Plugin(
@@ -273,6 +354,16 @@ GATES = Plugin(
     formats=("deadheat.plugins.gates.formats",),
     reports=("deadheat.plugins.gates.report",),
     services=(Service("assert_ranking", "deadheat.plugins.gates.assertion"),),
+    features=(
+        Feature("gate", kind="use", goes_with=(*CONVENTIONS, "save", "by", "cluster"), what="a gate"),
+        Feature("baseline", kind="use", goes_with=(*CONVENTIONS, "save", "by", "cluster", "gate"), what="a baseline"),
+        Feature(
+            "gate by strata",
+            kind="use",
+            goes_with=(*CONVENTIONS, "save", "bounds", "spans", "repeats"),
+            what="a check of strata",
+        ),
+    ),
 )
 
 REPEATS = Plugin(
@@ -285,6 +376,18 @@ REPEATS = Plugin(
     facts=("deadheat.plugins.repeats.report",),
     services=(Service("repeats", "deadheat.plugins.repeats.planning", "what differs between repeats"),),
     kept=(SavedKeys("deadheat.plugins.repeats.saved", table=("repeats",)),),
+    features=(
+        Feature(
+            "repeats",
+            argument="run",
+            kind="given",
+            goes_with=(
+                *("no_relevant", "missing", "score_precision", "rel", "depth", "judged_only", "ascending", "then_by"),
+                *("normalize_ids", "collection", "weights", *OF_MEANS, "gate", "history", "report"),
+            ),
+            what="systems with repeats, whose noise it would leave out",
+        ),
+    ),
 )
 
 LEADERBOARD = Plugin(
@@ -300,6 +403,7 @@ LEADERBOARD = Plugin(
     reports=("deadheat.plugins.leaderboard.report",),
     pages=("deadheat.plugins.leaderboard.page",),
     figures=("deadheat.plugins.leaderboard.figures",),
+    features=(Feature("leaderboard", kind="use", goes_with=(*CONVENTIONS, "save"), what="a leaderboard"),),
 )
 
 LANGUAGES = Plugin(
@@ -310,6 +414,14 @@ LANGUAGES = Plugin(
     figures=("deadheat.plugins.languages.figures",),
     query_columns=(QueryColumn("pair_id", "deadheat.plugins.languages.beside"),),
     tables=(CommandTables("compare", ("across_languages", "language_differences", "language_interactions")),),
+    features=(
+        Feature(
+            "compare_languages",
+            kind="use",
+            goes_with=tuple(name for name in CONVENTIONS if name != "weights"),
+            what="a comparison of languages",
+        ),
+    ),
 )
 
 FUSION = Plugin(
@@ -423,6 +535,7 @@ PAGE = Plugin(
     ),
     pages=("deadheat.plugins.page.assemble",),
     services=(Service("page", "deadheat.plugins.page", "a page of results"),),
+    features=(Feature("report", kind="use", goes_with=(*CONVENTIONS, "save", "compare"), what="a page"),),
 )
 
 BENCH = Plugin(

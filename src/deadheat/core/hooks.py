@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from deadheat.core.errors import MissingPluginError
@@ -247,6 +247,37 @@ class SavedKeys(NamedTuple):
 PlaceInSaves = Literal["judgments", "ranking", "measures", "table", "columns"]
 
 
+class Feature(NamedTuple):
+    """Something that is asked of an evaluation or of its result, and what it goes with.
+
+    Two of them go together if either says so. What neither says is refused.
+
+    Attributes
+    ----------
+    name : str
+        An argument, such as ``judge``; what is given, such as ``spans``; or a use of results, such as ``leaderboard``.
+        It is the key of the part of scores too, if the feature has one.
+    goes_with : tuple of str
+        The names of others; ``ties=doc_id`` is one value of an argument. They may be of plugins that are not there.
+    argument : str, default ""
+        The argument of `evaluate` that asks for it, if it has another name; of what is given, the argument that takes
+        it, such as ``run``.
+    kind : {"argument", "given", "use"}, default "argument"
+        How it is asked for: by an argument of `evaluate`, by what is given to one, or by what is done with the result.
+    what : str, default ""
+        How messages call results with it, such as "systems with repeats", or a use, such as "a leaderboard".
+    hints : mapping of str to str, default {}
+        What to do instead, by the name of the other feature; of what results have, under "" for any use of them.
+    """
+
+    name: str
+    goes_with: tuple[str, ...]
+    argument: str = ""
+    kind: Literal["argument", "given", "use"] = "argument"
+    what: str = ""
+    hints: Mapping[str, str] = MappingProxyType({})
+
+
 class Plugin(NamedTuple):
     """A feature: one folder, and what it adds. Nothing of it is imported to make this record.
 
@@ -294,6 +325,8 @@ class Plugin(NamedTuple):
     saved : tuple of SavedDocument, default ()
     kept : tuple of SavedKeys, default ()
         What it keeps in saved evaluations.
+    features : tuple of Feature, default ()
+        What may be asked of an evaluation or its result, and what it goes with.
     """
 
     name: str
@@ -325,6 +358,7 @@ class Plugin(NamedTuple):
     tables: tuple[CommandTables, ...] = ()
     saved: tuple[SavedDocument, ...] = ()
     kept: tuple[SavedKeys, ...] = ()
+    features: tuple[Feature, ...] = ()
 
 
 class Registry(NamedTuple):
@@ -364,7 +398,7 @@ def registry() -> Registry:
 def use(known: Registry) -> None:
     """Take another registry, as tests of hooks do."""
     _in_use[:] = [known]
-    for cached in (is_installed, installed, commands_by_name, names_beside, columns_of_runs, load):
+    for cached in (is_installed, installed, commands_by_name, names_beside, columns_of_runs, load, features):
         cached.cache_clear()
 
 
@@ -698,6 +732,17 @@ def modules_that_read(place: PlaceInSaves, keys: Iterable[str]) -> list[ModuleTy
             if own:
                 modules.append(import_module(kept.module))
     return modules
+
+
+@cache
+def features() -> dict[str, Feature]:
+    """Return what may be asked of an evaluation or its result, by name, in the order of the registry."""
+    return {feature.name: feature for plugin in installed() for feature in plugin.features}
+
+
+def goes_with(feature: Feature, other: str, value: object = None) -> bool:
+    """Tell whether a feature says that it goes with another one, or with this value of it."""
+    return other in feature.goes_with or f"{other}={value}" in feature.goes_with
 
 
 def use_of_saved(kind: str) -> str | None:

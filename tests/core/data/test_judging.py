@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat import registry
+from deadheat.core import hooks
 from deadheat.core.data.changes import changes
 from deadheat.core.data.judging import judges_runs, kind_behind, kind_of
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
@@ -19,6 +21,26 @@ from deadheat.core.errors import DataError, MeasureError, ParameterError
 from deadheat.core.measures import Measure
 
 RUNS = {"up": dh.Run({"q": {"aa": 2.0, "b": 1.0}}), "down": dh.Run({"q": {"aa": 1.0, "b": 2.0}})}
+
+
+LENGTHS = hooks.Feature(
+    "lengths",
+    argument="qrels",
+    kind="given",
+    goes_with=("compare", "compare_evaluations"),
+    hints={"judge": "measure it yourself"},
+)
+
+
+@pytest.fixture(autouse=True)
+def _plugin() -> Iterator[None]:
+    """A plugin that says what goes with lengths: next to nothing."""
+    plugin = hooks.Plugin(
+        "lengths", "Judge documents by the length of their ids.", package="deadheat", features=(LENGTHS,)
+    )
+    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
+    yield
+    hooks.use(registry.REGISTRY)
 
 
 def measures(asked: Sequence[Measure]) -> Sequence[Measure]:
@@ -33,7 +55,6 @@ class Lengths:
 
     kind_of_judgments: ClassVar[KindOfJudgments] = KindOfJudgments(
         "lengths",
-        refuses={"judge": "measure it yourself", "then_by": ""},
         default_measures=lambda: ["RR", "P@1"],
         measures=measures,
     )

@@ -16,9 +16,10 @@ import deadheat as dh
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.data.queries import Queries
 from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation, Strata, refuse_features
+from deadheat.core.evaluation.evaluation import Evaluation, Strata
 from deadheat.core.evaluation.intervals import Interval, Stratum, Weights
 from deadheat.core.evaluation.parts import Scored
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.report.compact_scores import compact_scores
 from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate
 from deadheat.core.report.of_evaluation import report_evaluations
@@ -70,9 +71,6 @@ class Guesses:
 
     def in_union(self, evaluation: Evaluation, strata: Sequence[Evaluation]) -> Evaluation:
         return with_guesses(evaluation)
-
-    def refuse(self, evaluation: Evaluation, what: str, hint: str | None) -> None:
-        raise ParameterError(f"{what} is not for guesses", found=evaluation.name, hint=hint)
 
     def refuse_saving(self, evaluation: Evaluation) -> None:
         raise ParameterError("guesses are not saved")
@@ -134,10 +132,10 @@ def test_a_part_goes_where_queries_are_weighted_or_in_strata(plain: Evaluation) 
     assert guessed.select(np.arange(3)).features == {}
 
 
-def test_a_part_refuses_what_does_not_go_with_it(plain: Evaluation, tmp_path: Path) -> None:
-    refuse_features([plain], "a game")
-    with pytest.raises(ParameterError, match="a game is not for guesses"):
-        refuse_features([plain, with_guesses(plain)], "a game")
+def test_what_is_not_declared_to_go_with_a_part_is_refused(plain: Evaluation, tmp_path: Path) -> None:
+    check_use("leaderboard", [plain])
+    with pytest.raises(ParameterError, match="a leaderboard is not for evaluations with guess"):
+        check_use("leaderboard", [plain, with_guesses(plain)])
     with pytest.raises(ParameterError, match="guesses are not saved"):
         with_guesses(plain).save(tmp_path / "guesses.json")
 

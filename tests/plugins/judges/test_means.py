@@ -218,8 +218,10 @@ def test_what_would_mix_two_estimates_is_refused(tmp_path: Path) -> None:
         "a baseline ": lambda: dh.gate(human, baseline=found),
         "a check of strata": lambda: dh.gate(found, "nDCG@5 >= 0.1", by="kind", queries=table),
         "cannot check 'tie_min": lambda: dh.gate(found, "tie_min(nDCG@5) >= 0.1"),
-        "bounds over documents": lambda: dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE, unjudged="bounds"),
-        "bounds over documents ": lambda: dh.compare(
+        "judge must be None with unjudged='bounds'": lambda: dh.evaluate(
+            HUMAN, RUN, "nDCG@5", judge=JUDGE, unjudged="bounds"
+        ),
+        "judge must be None with unjudged='bounds' ": lambda: dh.compare(
             HUMAN, {"a": RUN, "b": RUN}, "nDCG@5", judge=JUDGE, unjudged="bounds"
         ),
     }

@@ -642,3 +642,22 @@ def test_lists_without_offsets_are_named_as_they_are(source: Mapping[str, Any], 
         result = call("evaluate", "--spans", tmp_path / "questions.json", tmp_path / "chunks.json", "-m", "R")
         assert result.exit_code == 3
         assert "node" not in result.stderr
+
+
+def test_the_level_of_all_measures_is_that_of_spans_too() -> None:
+    spans = dh.Spans([("q", "d", 0, 10, 1), ("q", "e", 0, 10, 2)])
+    chunks = [("q", "d", 0, 10, 2.0), ("q", "e", 0, 10, 1.0)]
+    found = dh.evaluate(spans, chunks, ["R@1", "P@2"], rel=2)
+    assert found.means() == {"R(rel=2)@1": 0.0, "P(rel=2)@2": 0.5}
+    assert found["R@1"].mean == found.means()["R@1"] == 0.0
+    assert dh.evaluate(spans, chunks, "R(rel=1)@1", rel=1).means() == {"R@1": 0.5}
+
+
+def test_what_is_for_unjudged_documents_is_refused_as_each_chunk_is_judged() -> None:
+    spans, chunks = dh.Spans([("q", "d", 0, 10)]), [("q", "d", 0, 10, 2.0)]
+    arguments: list[dict[str, Any]] = [{"judged_only": True}, {"unjudged": "bounds"}]
+    for given in arguments:
+        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+            dh.evaluate(spans, chunks, "P@1", **given)
+        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+            dh.compare(spans, {"a": chunks, "b": chunks}, "P@1", **given)

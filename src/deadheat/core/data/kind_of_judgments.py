@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.errors import DataError
 from deadheat.core.structures import T
 
 
@@ -16,9 +15,7 @@ class KindOfJudgments(NamedTuple):
     Attributes
     ----------
     what : str
-        What is judged, as messages say it.
-    refuses : mapping of str to str, default {}
-        Arguments of `evaluate` and `compare` that cannot be given with them, and a hint for each, which may be empty.
+        What is judged, as messages say it: the name of the feature whose record says what goes with it.
     default_measures : callable or None, default None
         Returns the measures, or their notation, that are computed if none are named; None: those of `evaluate`.
     measures : callable or None, default None
@@ -33,7 +30,6 @@ class KindOfJudgments(NamedTuple):
     """
 
     what: str
-    refuses: Mapping[str, str] = MappingProxyType({})
     default_measures: Callable[[], Sequence[Any]] | None = None
     measures: Callable[[Sequence[Any]], Sequence[Any]] | None = None
     is_run: Callable[[list[Any]], bool] | None = None
@@ -48,20 +44,6 @@ class KindOfJudgments(NamedTuple):
         """Raise `DataError` if no run can be held against these judgments, which are those of `name`, again."""
         if self.lacks:
             raise DataError(f"{name} {self.lacks}", hint="evaluate its run again, and save it")
-
-    def check_refused(self, given: Mapping[str, object]) -> None:
-        """Raise `ParameterError` if an argument was given that does not go with these judgments.
-
-        Parameters
-        ----------
-        given : mapping of str to object
-            The arguments by name; None is not given.
-        """
-        for argument, hint in self.refuses.items():
-            if given.get(argument) is not None:
-                raise ParameterError(
-                    argument=argument, found="some", allowed="None", beside={"qrels": self.what}, hint=hint
-                )
 
 
 DOCUMENTS = KindOfJudgments("documents")

@@ -16,7 +16,7 @@ from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.checks import as_list, by_name
 from deadheat.core.data.doubts import alike, note_of_negative
-from deadheat.core.data.judging import JudgesRuns, judges_runs
+from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.rows import ScorePrecision
 from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, path_of
@@ -26,6 +26,7 @@ from deadheat.core.evaluation.intervals import Weights
 from deadheat.core.evaluation.modes import Mode, Placed, modes_on
 from deadheat.core.evaluation.scores import Scores, TieSpread
 from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_system
+from deadheat.core.evaluation.together import check_asked
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.io.splitting import in_pieces
 from deadheat.core.measures import Measure
@@ -495,6 +496,7 @@ def evaluate(
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
     if not judges_runs(qrels):
         run = find_systems(run, ascending=ascending)
+    check_asked(options, features_given(qrels, run))
     if is_system(run):
         return _evaluate_system(qrels, run, measures, options)
     if isinstance(run, Mapping) and any(map(is_system, run.values())):
@@ -533,6 +535,14 @@ def evaluate(
     return found if is_several else found[""]
 
 
+def features_given(qrels: Source, *runs: Source) -> list[str]:
+    """Return the features that are known by what is given: the kind of judgments, and of systems of several runs."""
+    kinds = [run.kind_of_system for run in runs if is_system(run)]
+    if judges_runs(qrels):
+        kinds.append(kind_of(qrels).what)
+    return list(dict.fromkeys(kinds))
+
+
 def _evaluate_system(qrels: Source, system: System, measures: Measures, options: EvaluationArguments) -> Evaluation:
     """Evaluate each of several runs of one system, and put them together."""
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
@@ -553,7 +563,6 @@ def _evaluate_judged(
     judgments: JudgesRuns, run: Source, measures: Measures, options: EvaluationArguments
 ) -> Evaluation | Evaluations:
     """Evaluate runs, each under the judgments of what it retrieved."""
-    judgments.kind_of_judgments.check_refused(options)
     chosen = measures_under(judgments.kind_of_judgments, measures)
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     runs = run if are_runs(run, is_run=judgments.kind_of_judgments.is_run) else {"": run}

@@ -162,6 +162,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         scores = self._scores.get(wanted)
         if scores is None:
             wanted = leveled(wanted, self.conventions.rel)
+            wanted = named.get(wanted.label, wanted)
             scores = self._scores.get(wanted)
         if scores is None:
             held = [own.label for own in self.measures]
@@ -679,23 +680,6 @@ def kind_of_runs(evaluations: Iterable[Evaluation]) -> str:
             if scores.several_runs:
                 return scores.several_runs
     return ""
-
-
-def refuse_systems(evaluations: Iterable[Evaluation], what: str) -> None:
-    """Raise if an evaluation is of several runs of one system, of which `what` would leave out the noise."""
-    for evaluation in evaluations:
-        runs = kind_of_runs([evaluation])
-        if runs:
-            raise ParameterError(
-                f"{what} is not for systems with {runs}, whose noise it would leave out", found=evaluation.name
-            )
-
-
-def refuse_features(evaluations: Iterable[Evaluation], what: str, hint: str | None = None) -> None:
-    """Raise if `what` is not for an evaluation with a part of some feature, such as means with a judge's labels."""
-    for evaluation in evaluations:
-        for part in evaluation.features.values():
-            part.refuse(evaluation, what, hint)
 
 
 class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata", shown=("strata",)):

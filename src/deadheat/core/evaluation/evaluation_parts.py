@@ -34,10 +34,6 @@ class EvaluationPart(Protocol[Evaluation]):
         """Return an evaluation of the queries of some strata, which have some of it, with what they have together."""
         ...
 
-    def refuse(self, evaluation: Evaluation, what: str, hint: str | None) -> None:
-        """Raise `ParameterError` if `what` is not for an evaluation with it; `hint` says what to do instead."""
-        ...
-
     def refuse_saving(self, evaluation: Evaluation) -> None:
         """Raise `ParameterError` if an evaluation with it cannot be saved."""
         ...

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from deadheat.core.errors import Advice, ParameterError
-from deadheat.core.settings import TIES, Conventions
+from deadheat.core.evaluation.together import check_asked
+from deadheat.core.settings import Conventions
 
 
 def check_settings(conventions: Conventions) -> None:
@@ -20,14 +21,7 @@ def check_settings(conventions: Conventions) -> None:
                 hint=Advice("unjudged", "bounds"),
             )
         return
-    beside = {"unjudged": conventions.unjudged}
-    if conventions.judged_only:
-        raise ParameterError(argument="judged_only", given=True, allowed="False", beside=beside)
-    if conventions.ties in {"best", "worst"}:
-        policies = [one for one in TIES if one not in {"best", "worst"}]
-        raise ParameterError(argument="ties", given=conventions.ties, allowed=policies, beside=beside)
-    if conventions.no_relevant not in {None, "zero"}:
-        raise ParameterError(argument="no_relevant", given=conventions.no_relevant, allowed="'zero'", beside=beside)
+    check_asked(vars(conventions))
 
 
 def highest_label(conventions: Conventions, max_relevance: float) -> float:

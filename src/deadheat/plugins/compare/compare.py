@@ -8,22 +8,24 @@ from typing import Any
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, by_name
-from deadheat.core.data.judging import judges_runs, kind_of
+from deadheat.core.data.judging import judges_runs
 from deadheat.core.data.rows import ScorePrecision
 from deadheat.core.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,
     by_own_name,
     checked,
     evaluate,
     evaluate_many,
+    features_given,
     keys_of,
 )
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster, Weights
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.systems import find_systems, is_system
+from deadheat.core.evaluation.together import check_asked, check_use
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
@@ -154,12 +156,9 @@ def compare(
         if isinstance(runs, Mapping):
             runs = {name: find_systems(one, ascending=ascending) for name, one in runs.items()}
         runs = listed or runs
-    systems = [one for one in (runs.values() if isinstance(runs, Mapping) else listed) if is_system(one)]
-    if systems and judge is not None:
-        kind = systems[0].kind_of_system
-        raise ParameterError(argument="judge", found="some", allowed="None", beside={"runs": kind})
-    kind_of(qrels).check_refused({"judge": judge})
-    if systems or judges_runs(qrels):
+    listed = list(runs.values()) if isinstance(runs, Mapping) else listed
+    check_asked(locals(), features_given(qrels, *listed))
+    if any(map(is_system, listed)) or judges_runs(qrels):
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         return replace(_compare_each(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
     named = named_runs(
@@ -347,11 +346,7 @@ def compare_evaluated(
     given = evaluations
     if judge is not None:
         design = judge.change_design(design)
-    refuse_features(
-        evaluations.values(),
-        "a comparison of evaluations",
-        "evaluate without a judge, and give its labels to the comparison",
-    )
+    check_use("compare_evaluations", evaluations.values())
     if weights is not None:
         evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
     design.check_systems(

@@ -16,7 +16,7 @@ from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, 
 from deadheat.core.checks import as_count, as_level, as_positive
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.data.tables import Source
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.core.evaluation.intervals import (
@@ -30,6 +30,7 @@ from deadheat.core.evaluation.intervals import (
 )
 from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.phases import lasting
@@ -132,7 +133,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
     def __post_init__(self) -> None:
         """Raise `ParameterError` if systems have repeats, with which a margin or planning cannot be shown."""
         if self.margin is not None or self.detect is not None:
-            self._refuse_systems("margin" if self.detect is None else "detect")
+            self._check_use("margin" if self.detect is None else "detect")
 
     def __repr__(self) -> str:
         n_significant, n_doubtful, n_open = (
@@ -356,15 +357,13 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         for part in self.parts.values():
             part.refuse(what)
 
-    def _refuse_systems(self, what: str) -> None:
-        runs = kind_of_runs(self.evaluations.values())
-        if runs:
-            raise ParameterError(f"{what} is not for systems with {runs}, whose noise it would leave out")
+    def _check_use(self, name: str) -> None:
+        check_use(name, self.evaluations.values(), is_named=False)
 
     def _within(self, places: Sequence[int], margins: FloatArray) -> list[Within]:
         """Return what the tests of margins say about some of the pairs."""
         own, pairs = list(places), [self.pairs[place] for place in places]
-        self._refuse_systems("margin")
+        self._check_use("margin")
         found = within_margins(
             pairs,
             self._differences(own),
@@ -611,7 +610,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """
         design = self.design
         check_power(power, design.confidence_level)
-        self._refuse_systems("detect")
+        self._check_use("detect")
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * as_positive("difference", difference)
         places = range(len(self.pairs)) if pair is None else [self._place_of(pair)]
@@ -708,7 +707,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             n_resamples=self.design.n_resamples if n_resamples is None else n_resamples,
             rng=self.design.rng if rng is None else rng,
         )
-        self._refuse_systems("ranks")
+        self._check_use("ranks")
         self.refuse_parts("a range of ranks")
         first = next(iter(self.evaluations.values()))
         rows = [

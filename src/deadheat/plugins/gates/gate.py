@@ -16,7 +16,7 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import DocumentTable, Source
 from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.core.evaluation.evaluate import checked, open_evaluation
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import (
     FEWEST,
     Cluster,
@@ -33,6 +33,7 @@ from deadheat.core.evaluation.intervals import (
 )
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.scores import Scores, intervals, weights_beside
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.random_generators import Rng, random_generator
@@ -364,7 +365,7 @@ def check_family(
                 hint="evaluate without a judge",
             )
     if any(subset.by for subset in family):
-        refuse_features([evaluation], "a check of strata")
+        check_use("gate by strata", [evaluation])
     level = 1 - (1 - options.confidence_level) / len(family)
     # the further out an end, the more resamples it takes to see it
     least = math.ceil(2 * FEWEST_BEYOND / (1 - level)) if len(family) > 1 else 0
@@ -681,8 +682,7 @@ def paired(
         )
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
         raise DataError(f"{names} are of different queries: {only}", hint=f"evaluate both on the same queries{why}")
-    refuse_systems((evaluation, baseline), "a baseline")
-    refuse_features((evaluation, baseline), "a baseline")
+    check_use("baseline", (evaluation, baseline))
     own, of_baseline = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in of_baseline]
     if not shared:

@@ -58,15 +58,6 @@ class ByLabels:
         keep = is_member(self.by_labels.query_ids, np.unique(np.concatenate(labelled)))
         return helped_by(evaluation, self.by_labels.select(keep), are_scores_of_run=self.are_scores_of_run)
 
-    def refuse(self, evaluation: Evaluation, what: str, hint: str | None) -> None:
-        """Raise `ParameterError` for what would mix estimated means with values by human labels alone."""
-        if any(scores.predicted is not None for scores in evaluation):
-            raise ParameterError(
-                f"{what} is not for means that a judge's labels help to estimate",
-                found=evaluation.name,
-                hint=hint or "evaluate without a judge",
-            )
-
     def refuse_saving(self, evaluation: Evaluation) -> None:
         """Raise `ParameterError`: values of the judge are not in the file."""
         if any(scores.predicted is not None for scores in evaluation):

@@ -10,8 +10,9 @@ import numpy as np
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Source
 from deadheat.core.errors import ColumnError, DataError, ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster, cluster_codes
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import Design
 from deadheat.core.stats.units import joined_groups
@@ -115,7 +116,7 @@ def split_by_language(
             given=list(evaluations),
             allowed="a dict of system to Evaluation, where queries have the languages",
         )
-    refuse_features(evaluations.values(), "a comparison of languages")  # while it is there: selecting queries drops it
+    _check_comparable(evaluations.values())  # while it is there: selecting queries drops it
     column = table.language_column
     if column is None:
         raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
@@ -153,11 +154,7 @@ def languages_of(
     systems = list(next(iter(evaluations.values())))
     if unknown := [one for one in design.against if one not in systems]:
         raise ParameterError(argument="baseline", given=unknown[0], allowed=systems)
-    refuse_features((one for own in evaluations.values() for one in own.values()), "a comparison of languages")
-    if every := _weighted_or_repeated(one for own in evaluations.values() for one in own.values()):
-        raise ParameterError(
-            "with weights or repeats cannot be compared by language", argument="evaluations", given=every
-        )
+    _check_comparable([one for own in evaluations.values() for one in own.values()])
     # by language, what languages call each query; of all systems that of the first
     names = {
         language: {one: one for one in next(iter(own.values())).query_ids.tolist()}
@@ -208,6 +205,15 @@ def languages_of(
 def _weighted_or_repeated(evaluations: Iterable[Evaluation]) -> list[str]:
     """Return the names of evaluations with weights or repeats, which means across languages would leave out."""
     return [one.name for one in evaluations if any(scores.is_weighted or scores.several_runs for scores in one)]
+
+
+def _check_comparable(evaluations: Collection[Evaluation]) -> None:
+    """Raise `ParameterError` for evaluations with something that means across languages would leave out."""
+    if every := _weighted_or_repeated(evaluations):
+        raise ParameterError(
+            "with weights or repeats cannot be compared by language", argument="evaluations", given=every
+        )
+    check_use("compare_languages", evaluations)
 
 
 def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) -> tuple[dict[str, int], bool]:

@@ -12,10 +12,11 @@ from deadheat.core.arrays import TextArray, align_values
 from deadheat.core.data.tables import Qrels, Source, label_of
 from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import by_own_name, evaluate, open_evaluation, shared_measures
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.reconciling import check_conventions, check_weights
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.io.files import check_path
 from deadheat.core.io.formats import COMPRESSED, SUFFIXES
 from deadheat.core.io.guarding import noting_files
@@ -167,8 +168,7 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
     every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
-    refuse_systems((one for _, one in every), "a leaderboard")
-    refuse_features((one for _, one in every), "a leaderboard")
+    check_use("leaderboard", (one for _, one in every))
     wanted: MeasureLike = (
         shared_measures([(name, {str(own): own.label for own in one.measures}) for name, one in every])[0]
         if measure is None

@@ -5,7 +5,8 @@ import polars as pl
 
 from deadheat.core.arrays import BoolArray, IntArray
 from deadheat.core.data.renderable import frame_of
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_systems
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.together import check_use
 
 
 def tabulate_abstention(evaluation: Evaluation, rel: float) -> pl.DataFrame:
@@ -18,7 +19,7 @@ def tabulate_abstention(evaluation: Evaluation, rel: float) -> pl.DataFrame:
     rel : float
         Lowest relevance of an answer.
     """
-    refuse_systems([evaluation], "abstention")
+    check_use("abstention", [evaluation])
     placements = evaluation.placements
     tops, lacks = placements.top_score, placements.lacking
     none = placements.n_relevant(rel) == 0

@@ -15,8 +15,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from deadheat.core import hooks
 from deadheat.core.data.renderable import Plottable
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.policies import POLICIES
 from deadheat.core.report.as_html import harmless, parts, templates
@@ -191,7 +192,7 @@ def page_of_comparison(comparison: Comparison) -> str:
 @registers_report(Evaluation, among=PAGES)
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
-    refuse_features([evaluation], "a page")
+    check_use("report", [evaluation])
     return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=format_path(evaluation.qrels.where))])
 
 

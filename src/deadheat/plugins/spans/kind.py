@@ -24,12 +24,6 @@ def is_run(rows: list[Any]) -> bool:
 
 SPANS = KindOfJudgments(
     "spans",
-    refuses={
-        "collection": "dh.Spans(rows, documents=...) checks the ids of documents",
-        "then_by": "",
-        "judge": "",
-        "normalize_ids": "",
-    },
     default_measures=lambda: SPAN_MEASURES,
     measures=measures_of_spans,
     is_run=is_run,

@@ -19,11 +19,12 @@ from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import open_evaluation, shared_measures
-from deadheat.core.evaluation.evaluation import Evaluation, refuse_features
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.parts import ScorePart
 from deadheat.core.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
 from deadheat.core.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.io.files import check_path
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import ByMeasure
@@ -368,7 +369,7 @@ def history(
     names = _names_of(given)
     given = {names[key]: one for key, one in given.items()}
     known = None if known is None else names[known]
-    refuse_features((one for one in given.values() if isinstance(one, Evaluation)), "a history")
+    check_use("history", (one for one in given.values() if isinstance(one, Evaluation)))
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
         read = list(beside.map(lambda file: _step_or_error(file, given[file], now), given))

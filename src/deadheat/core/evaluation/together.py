@@ -1,0 +1,159 @@
+"""What goes together: features that are asked of an evaluation, or of its result, and the refusal of all other pairs.
+
+Each plugin declares in the registry what its features go with. A pair of which neither says so is refused here, before
+anything is computed: a feature that nobody thought of beside another one is an error, and no wrong number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from deadheat.core import hooks
+from deadheat.core.errors import ParameterError
+from deadheat.core.hooks import Feature
+from deadheat.core.settings import Conventions
+
+if TYPE_CHECKING:
+    from deadheat.core.evaluation.evaluation import Evaluation
+
+
+class Asked(NamedTuple):
+    """A feature that is asked for.
+
+    Attributes
+    ----------
+    feature : Feature
+    value : object
+        That of its argument, as it was given.
+    """
+
+    feature: Feature
+    value: object = None
+
+    @property
+    def argument(self) -> str:
+        """The argument that asks for it."""
+        return self.feature.argument or self.feature.name
+
+    @property
+    def is_convention(self) -> bool:
+        """Whether its argument is one of the conventions, which messages show as it was given."""
+        return self.argument in Conventions.__dataclass_fields__
+
+
+def feature_named(name: str) -> Feature:
+    """Return a feature; one that nobody declared goes with nothing."""
+    return hooks.features().get(name) or Feature(name, ())
+
+
+def go_together(one: Asked, other: Asked) -> bool:
+    """Tell whether two features go together.
+
+    Examples
+    --------
+    >>> bounds = Asked(feature_named("bounds"), "bounds")
+    >>> [go_together(bounds, Asked(feature_named("ties"), ties)) for ties in ("doc_id", "best")]
+    [True, False]
+    """
+    return hooks.goes_with(one.feature, other.feature.name, other.value) or hooks.goes_with(
+        other.feature, one.feature.name, one.value
+    )
+
+
+def asked_by(arguments: Mapping[str, object]) -> list[Asked]:
+    """Return the features that arguments of `evaluate` ask for, in the order of the registry."""
+    asked = []
+    for feature in hooks.features().values():
+        name = feature.argument or feature.name
+        value = arguments.get(name)
+        if feature.kind == "argument" and not _is_default(name, value):
+            asked.append(Asked(feature, value))
+    return asked
+
+
+def _is_default(argument: str, value: object) -> bool:
+    """Tell whether a value asks for nothing; values may be of any type, as frames and arrays, which are not."""
+    default = getattr(Conventions, argument, None)
+    return value is None or value is False or (isinstance(value, str) and value == default)
+
+
+def check_asked(arguments: Mapping[str, object], given: Collection[str] = ()) -> None:
+    """Raise `ParameterError` if two features are asked for that do not go together.
+
+    Parameters
+    ----------
+    arguments : mapping of str to object
+        Of `evaluate`, or some of them; one that has its default asks for nothing.
+    given : collection of str
+        The features that are known by what was given, such as spans in the place of qrels.
+
+    Examples
+    --------
+    >>> check_asked({"unjudged": "bounds", "judged_only": True})
+    Traceback (most recent call last):
+    ...
+    deadheat.core.errors.ParameterError: judged_only must be False with unjudged='bounds', got True
+    """
+    asked = asked_by(arguments)
+    for name in given:
+        feature = feature_named(name)
+        asked.append(Asked(feature, name))
+    for one, other in combinations(asked, 2):
+        if not go_together(one, other):
+            refuse(one, other)
+
+
+def refuse(one: Asked, other: Asked) -> None:
+    """Raise the error for a pair that does not go together: what is given stays, and an argument is wrong beside it."""
+    wrong, right = (other, one) if one.feature.kind == "given" else (one, other)
+    entries = [entry.partition("=") for entry in right.feature.goes_with]
+    allowed = [value for name, _, value in entries if name == wrong.feature.name and value]
+    default = getattr(Conventions, wrong.argument, None)
+    is_named = right.is_convention or right.feature.kind == "given"
+    raise ParameterError(
+        argument=wrong.argument,
+        given=wrong.value if wrong.is_convention else None,
+        found=None if wrong.is_convention else "some",
+        allowed=allowed if len(allowed) > 1 else repr(allowed[0] if allowed else default),
+        beside={right.argument: right.value if is_named else None},
+        hint=right.feature.hints.get(wrong.feature.name) or wrong.feature.hints.get(right.feature.name),
+    )
+
+
+def check_use(name: str, evaluations: Iterable[Evaluation], *, is_named: bool = True) -> None:
+    """Raise `ParameterError` if an evaluation has a feature that does not go with a use of it.
+
+    Parameters
+    ----------
+    name : str
+        The use, a feature such as ``leaderboard``.
+    evaluations : iterable of Evaluation
+    is_named : bool, default True
+        Whether the error names the evaluation.
+    """
+    use = Asked(feature_named(name))
+    for evaluation in evaluations:
+        for asked in features_of(evaluation):
+            if not go_together(use, asked):
+                what = asked.feature.what or f"evaluations with {asked.feature.name}"
+                raise ParameterError(
+                    f"{use.feature.what or name} is not for {what}",
+                    found=evaluation.name if is_named else None,
+                    hint=asked.feature.hints.get(name) or asked.feature.hints.get(""),
+                )
+
+
+def features_of(evaluation: Evaluation) -> list[Asked]:
+    """Return the features that an evaluation was made with: conventions, weights, and parts of its scores."""
+    asked = asked_by(vars(evaluation.conventions))
+    names = {one.feature.name for one in asked}
+    parts = {*evaluation.features, *(key for scores in evaluation for key in scores.parts)}
+    if evaluation.weights is not None:
+        parts.add("weights")
+    if evaluation.qrels.judging_rule is not None:
+        parts.add(evaluation.qrels.judging_rule.kind.what)
+    for name in sorted(parts - names):
+        asked.append(Asked(feature_named(name)))
+    return asked
