@@ -58,10 +58,7 @@ CORE = Plugin(
         FileFormats("deadheat.core.io.formats.jsonl", ("jsonl", "json"), (".jsonl", ".ndjson", ".json")),
         FileFormats("deadheat.core.io.formats.parquet", ("parquet",), (".parquet",)),
     ),
-    beside=(
-        BesideTables("deadheat.core.placements.subtopics", ("subtopics",)),
-        BesideTables("deadheat.core.placements.failures", ("failures",)),
-    ),
+    beside=(BesideTables("deadheat.core.placements.subtopics", ("subtopics",)),),
     formats=(
         "deadheat.core.report.as_data",
         "deadheat.core.report.as_html",
@@ -240,6 +237,7 @@ JUDGES = Plugin(
     reports=("deadheat.plugins.judges.report",),
     pages=("deadheat.plugins.judges.page",),
     figures=("deadheat.plugins.judges.figures",),
+    beside=(BesideTables("deadheat.plugins.judges.failures", ("failures",)),),
     options=(
         OptionGroup("judge", "deadheat.plugins.judges.options", ("--judge",)),
         OptionGroup("grades", "deadheat.plugins.judges.answer_options", ("--grades",)),

@@ -261,6 +261,7 @@ def evaluations_of_repeats() -> list[deadheat.Evaluation]:
 KEPT = {
     "bounds": evaluations_with_bounds,
     "dense": evaluations_of_samples,
+    "judges": lambda: evaluations_with_bounds()[1:],
     "repeats": evaluations_of_repeats,
     "spans": evaluations_of_chunks,
 }

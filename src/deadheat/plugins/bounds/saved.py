@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.evaluation.kept import Kept, KeptColumns, KeptKeys
@@ -31,6 +32,7 @@ def _write_ranking(run: Run) -> Mapping[str, object]:
 
 
 def _read_ranking(run: Run, stated: Mapping[str, Any]) -> Run:
+    hooks.check_beside(["failures"])  # which is a table of another plugin
     return copy_with(run, are_failures_open=True, failures=unpacked_beside("failures", stated["failures"]))
 
 

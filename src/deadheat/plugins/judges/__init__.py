@@ -9,5 +9,6 @@ evaluate() and compare(), and the options ``--judge`` and ``--grades``.
 * `labels` are what judge= takes. `by_labels` and `predicted` estimate means with them, `differences` those of pairs, by
   `prediction`; `sampling` doubts that the labelled queries are a sample. `report_of_means` and `report_of_differences`
   show that, with `columns` and `samples`.
-* `answers` reads what judges wrote; `files` and both modules of options are the command line.
+* `answers` reads what judges wrote, and keeps `failures`, the answers that are no grade; `files` and both modules of
+  options are the command line.
 """
