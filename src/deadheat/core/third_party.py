@@ -59,13 +59,6 @@ _loaded: set[Kind] = set()
 _import_problems: dict[str, str] = {}  # by the names of plugins, found when their modules were imported
 
 
-def forget() -> None:
-    """Look for plugins again when one is asked for, as after one was installed, or in tests."""
-    _loaded.clear()
-    _import_problems.clear()
-    _found.cache_clear()
-
-
 def third_party_plugins() -> tuple[ThirdPartyPlugin, ...]:
     """Return the plugins of other distributions, in the order of their names, with what is wrong with some."""
     with _lock:

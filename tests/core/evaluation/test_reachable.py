@@ -20,6 +20,7 @@ JUDGED = [
     {"a": 1, "b": 1, "c": 0, "d": 0},
     {"a": 0, "b": -1},
     {"a": 0.5, "b": 0.25},
+    {"a": 1, "b": 1, "c": 1, "d": 1},  # three of which, without the fourth, are best where all retrieved count
 ]
 UNLIMITED = ("NumRet", "ERR(stop='sigmoid", "nERR(stop='sigmoid")  # to which a document without a judgment adds
 NOTATIONS = sorted(

@@ -55,6 +55,13 @@ def test_what_ships_passes(variant: Variant) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["F", "AR"])
+def test_norms_of_the_whole_list_pass(name: str) -> None:
+    """Their best list has k relevant documents and no more, which this check has found."""
+    parameters = [{"norm": "retrieved_all"}]
+    api.check_measure(dh.measures()[name], as_reference(name), parameters=parameters, cutoffs=[2], n_rankings=40)
+
+
 def precision(ranking: list[float | None], _judged: list[float], *, rel: float = 1, cutoff: int | None = None) -> float:
     k = len(ranking) if cutoff is None else cutoff
     n_relevant = sum(relevance is not None and relevance >= rel for relevance in ranking[:k])

@@ -421,7 +421,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the best value that the judgments of each query allow a ranking; NaN where they set no limit.
 
         The ideal ranking of all judged documents is the best one for most measures; one that also looks at how many
-        are retrieved may prefer the first document alone, or the documents of its upper classes. There is no limit
+        are retrieved may prefer the first document or the first k alone, or its upper classes. There is no limit
         where an unjudged document adds to the value, as to a number of retrieved documents, and none is known of a
         measure that sees more than relevance and rank.
         """
@@ -544,6 +544,14 @@ class CutMeasure(Measure):
     def deepest(self) -> int | None:
         """The cutoff; a measure whose divisor looks at the whole list has none."""
         return self.cutoff
+
+    def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
+        """Yield those of every measure, and each query's first k where what is below them takes something away."""
+        yield from super()._ideal_lists(placements)
+        if self.cutoff is not None and self.deepest is None:
+            query = placements.judged_query
+            first_of_query = np.searchsorted(query, query)
+            yield np.arange(len(query)) - first_of_query < self.cutoff
 
     def inside(self, above: IntArray, tied: IntArray) -> IntArray:
         """Return how many ranks of each tie are within the cutoff."""
