@@ -45,7 +45,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-beside test-example embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
+.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -118,6 +118,13 @@ test-beside: $(RESOLVER)/bin/uv  ## resolve deadheat beside each tool that its u
 	printf '%s\n' $(foreach tool,$(BESIDE),'$(tool)') | xargs -P 4 -I TOOL bash -c 'resolve "TOOL"'
 
 # as somebody else installs a plugin, but into a folder; deadheat finds it there by its entry point
+test-core: $(VENV)/.test  ## run the tests of the core in a package without any plugin
+	@rm -rf build/core && mkdir -p build/core/deadheat/plugins
+	@for part in src/deadheat/*; do \
+	  case "$$part" in */plugins|*/__pycache__) ;; *) ln -s "$$PWD/$$part" build/core/deadheat/;; esac; done
+	@ln -s "$$PWD/src/deadheat/plugins/__init__.py" build/core/deadheat/plugins/
+	PYTHONPATH="$$PWD/build/core" $(BIN)/pytest --quick --numprocesses=$(JOBS) tests/core
+
 test-example: $(VENV)/.test  ## install the plugin of examples/ and run its commands and tests
 	@rm -rf build/example
 	@$(PIP) install --no-deps --target build/example ./examples/deadheat-novelty

@@ -1,5 +1,7 @@
 """Real runs that lie beside the repository in some checkouts; tests that need them are skipped where they do not."""
 
+from __future__ import annotations
+
 import gzip
 import json
 from functools import cache

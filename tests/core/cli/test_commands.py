@@ -22,6 +22,7 @@ def test_options_that_nothing_uses_are_refused() -> None:
     assert "default 4, but all of them in json and csv" in " ".join(ok("evaluate", "--help-all").split())
 
 
+@pytest.mark.plugins("ties")
 @pytest.mark.parametrize("width", [60, 80])
 @pytest.mark.parametrize(
     "arguments",
@@ -59,6 +60,7 @@ def test_an_empty_name_of_a_file_is_refused_and_not_the_current_folder(name: str
             param.type.convert("", param, context)
 
 
+@pytest.mark.plugins("bench")
 def test_an_empty_name_is_an_error_in_python_too() -> None:
     scores = dh.evaluate("qrels.txt", "bm25.run", ["RR"])
     for read in (dh.Run, dh.Qrels, dh.read_cases, dh.evaluate_columns, dh.load_evaluation, scores.save):

@@ -96,6 +96,7 @@ def test_per_query_table_stands_above_the_means() -> None:
     assert "measure     mean  tie std  tie min  tie max" in lines
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.usefixtures("folder")
 def test_trec_format() -> None:
     measures = "num_q num_rel_ret map recip_rank P_5 ndcg_cut_10 nDCG(gain='exp')@5 Abstain"
@@ -193,6 +194,7 @@ def test_one_option_takes_several_measures_and_bundles() -> None:
     assert "recip_rank" not in measures  # asked for before, as RR
 
 
+@pytest.mark.plugins
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
@@ -248,6 +250,7 @@ def test_a_bug_is_a_message_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--debug" in result.stderr
 
 
+@pytest.mark.plugins("ties")
 @pytest.mark.parametrize("command", ["evaluate", "gate", "ties", "measures", "convert", "demo"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_has_examples(command: str, option: str) -> None:

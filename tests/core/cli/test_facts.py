@@ -25,6 +25,7 @@ def words(*arguments: object) -> str:
     return " ".join(ok(*arguments).split())
 
 
+@pytest.mark.plugins("ties")
 def test_ties_name_the_queries_that_are_not_in_both() -> None:
     out = words("ties", "bm25.run", "qrels.txt")
     assert "missing queries 1 (q4), counted as empty rankings" in out
@@ -35,6 +36,7 @@ def test_ties_name_the_queries_that_are_not_in_both() -> None:
     assert "missing queries" not in ok("ties", "bm25.run")
 
 
+@pytest.mark.plugins("ties")
 def test_ties_take_the_options_of_evaluate() -> None:
     for options in ([], ["--missing", "skip"], ["--no-relevant", "skip"]):
         common = ["-m", "RR", "--format", "json", *options]
@@ -47,6 +49,7 @@ def test_ties_take_the_options_of_evaluate() -> None:
         assert f"{option[0]} needs QRELS" in result.stderr
 
 
+@pytest.mark.plugins("ties")
 def test_a_run_without_a_judged_document_gets_a_warning() -> None:
     out = words("evaluate", "qrels.txt", "parts.run")
     assert "WARNING no document that parts retrieves is judged: are the document ids written alike?" in out
@@ -118,6 +121,7 @@ def test_commands_stand_on_lines_of_their_own(arguments: list[str], monkeypatch:
     assert wide
 
 
+@pytest.mark.plugins("ties")
 def test_facts_fit_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = ok("ties", "bm25.run", "qrels.txt").split("What the order")[0].splitlines()
@@ -128,6 +132,7 @@ SKIPPING = ("-m", "RR Judged@5 NumRet RBPResidual", "--no-relevant", "skip")
 COUNTED = {"RR": 3, "Judged@5": 4, "NumRet": 4, "RBPResidual": 4}  # q3 has no relevant document
 
 
+@pytest.mark.plugins("ties")
 def test_every_measure_says_over_how_many_queries_it_is_as_soon_as_they_differ() -> None:
     head, *rows = [line.split() for line in ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING).splitlines()[2:7]]
     assert head[-1] == "n"

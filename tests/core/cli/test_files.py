@@ -97,6 +97,7 @@ def test_a_dash_is_standard_input(folder: Path) -> None:
     assert "only once" in run("evaluate", "-", "-", text=QRELS).stderr
 
 
+@pytest.mark.plugins("gates", "ties")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -119,6 +120,7 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
     assert (folder / "bm25.run").read_text() == RUN
 
 
+@pytest.mark.plugins
 @pytest.mark.parametrize(
     ("arguments", "code", "messages"),
     [
@@ -158,6 +160,7 @@ def test_outputs_and_inputs_are_checked_first(
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.plugins("exports")
 def test_a_folder_may_be_read_twice(folder: Path) -> None:
     (folder / "found").mkdir()
     (folder / "found" / "q1.json").write_text(
@@ -170,6 +173,7 @@ def test_a_folder_may_be_read_twice(folder: Path) -> None:
     }
 
 
+@pytest.mark.plugins
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -398,6 +402,7 @@ def check_limit(folder: Path, arguments: list[str], **changes: str) -> None:
     assert not [path for path in folder.rglob("*") if path.is_file() and "made" in str(path.relative_to(folder))]
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.parametrize("character", ["x", "木", "🎯", "ü"])
 def test_names_of_the_longest_kind_are_written(folder: Path, character: str) -> None:
     """File systems take 255 bytes; two long names that begin alike stay two."""

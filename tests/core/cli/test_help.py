@@ -83,6 +83,7 @@ def test_an_option_that_commands_share_has_a_group() -> None:
     assert lacking == set()
 
 
+@pytest.mark.plugins
 @pytest.mark.parametrize(
     ("name", "refused"),
     [("steps", ["random", "doc_id", "input"]), *((one, ["random"]) for one in ("gate", "diff", "rescore"))],

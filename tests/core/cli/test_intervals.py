@@ -285,6 +285,7 @@ def test_one_run_is_saved_in_a_file(folder: Path) -> None:
     assert document["saved"] == ["x.json"]
 
 
+@pytest.mark.plugins("weeks")
 def test_a_file_that_is_replaced_is_told() -> None:
     command = (*EVALUATE, "-m", "RR", "--save", "nightly/", "--replace")
     found = [" ".join(ok(*command).split()) for _ in range(2)]

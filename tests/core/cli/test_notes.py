@@ -66,6 +66,7 @@ def test_a_seed_that_was_drawn_is_told(form: str) -> None:
     assert call(*common, "--rng", seed).stdout == result.stdout
 
 
+@pytest.mark.plugins("compare")
 def test_compare_says_in_csv_what_its_table_says() -> None:
     told = call("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--format", "csv").stderr
     assert "Note: missing queries: a: 2 (q1, q7), counted as empty rankings\n" in told

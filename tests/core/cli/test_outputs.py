@@ -70,6 +70,7 @@ def calls() -> Iterator[tuple[str, list[str], str]]:
             yield name, [*words, *([written] if written != "target" else []), f"{key}-1{suffix}"], f"{key}-1{suffix}"
 
 
+@pytest.mark.plugins
 def test_no_command_overwrites_a_file_that_it_was_given(folder: Path) -> None:
     tried, wrong = 0, []
     for name, words, output in calls():
@@ -88,6 +89,7 @@ def test_no_command_overwrites_a_file_that_it_was_given(folder: Path) -> None:
     assert tried > 70
 
 
+@pytest.mark.plugins("weeks")
 def test_the_file_for_annotators_and_the_report_are_two(folder: Path) -> None:
     result = call("holes", "qrels.txt", "bm25.run", "--judge", "t.csv", "-o", "./t.csv")
     assert result.exit_code == 2
@@ -95,6 +97,7 @@ def test_the_file_for_annotators_and_the_report_are_two(folder: Path) -> None:
     assert not (folder / "t.csv").exists()
 
 
+@pytest.mark.plugins("weeks")
 def test_a_saved_evaluation_of_a_folder_is_kept_and_a_report_in_it_is_renewed(folder: Path) -> None:
     for name in ("a/one", "a/two", "b/one", "b/two"):
         (folder / name).parent.mkdir(exist_ok=True)
@@ -121,6 +124,7 @@ def refused(*words: object) -> str:
     return result.stderr
 
 
+@pytest.mark.plugins("figures")
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_figure_replaces_no_run(folder: Path, linked: bool) -> None:  # noqa: FBT001 - pytest passes by name
     """Once the run was Vega-Lite afterwards."""
@@ -137,6 +141,7 @@ def test_a_figure_replaces_no_run(folder: Path, linked: bool) -> None:  # noqa: 
     assert [path.name for path in (folder / "drawn").iterdir()] == ["forest-RR.json"]
 
 
+@pytest.mark.plugins("figures")
 @pytest.mark.parametrize("other", ["-o", "--save"])
 def test_a_figure_and_another_output_are_two_files(folder: Path, other: str) -> None:
     """Once the figure replaced the save, and the report replaced the figure."""
@@ -175,6 +180,7 @@ def test_the_file_system_says_whether_it_ignores_case(folder: Path) -> None:
     assert of_commands.ignores_case(folder) == (folder / "BM25.RUN").exists()
 
 
+@pytest.mark.plugins("weeks")
 def test_a_rescored_evaluation_replaces_what_it_was_made_from_only_if_that_is_asked_for(folder: Path) -> None:
     ok(*EVALUATE, "--save", "x.json")
     kept = (folder / "x.json").read_text()
@@ -185,6 +191,7 @@ def test_a_rescored_evaluation_replaces_what_it_was_made_from_only_if_that_is_as
     assert dh.load_evaluation(folder / "x.json").means().keys() == {"P@5"}
 
 
+@pytest.mark.plugins("leaderboard")
 def test_a_run_in_a_folder_that_is_read_is_an_input(folder: Path) -> None:
     task = folder / "runs" / "task"
     task.mkdir(parents=True)
@@ -210,6 +217,7 @@ def test_figures_of_one_name_are_several_files(folder: Path) -> None:
     assert any(name.endswith(" 2.json") for name in found)
 
 
+@pytest.mark.plugins("page", "weeks")
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -225,6 +233,7 @@ def test_a_name_with_a_slash_at_its_end_is_no_file(folder: Path, words: list[str
     assert not (folder / named[:-1]).exists()
 
 
+@pytest.mark.plugins("figures")
 def test_a_file_and_a_folder_of_one_name(folder: Path) -> None:
     assert "--output and --figures both write 'drawn'" in refused(*EVALUATE, *FIGURES, "-o", "drawn")
     assert not (folder / "drawn").exists()
@@ -250,6 +259,7 @@ def test_standard_output_is_an_output_too(folder: Path) -> None:
     assert run(*EVALUATE, to="table.txt").returncode == 0
 
 
+@pytest.mark.plugins("gates")
 def test_a_gate_replaces_no_save_of_its_baseline_folder(folder: Path) -> None:
     (folder / "weeks").mkdir()
     older, newer = (folder / "weeks" / f"2026010{n}T000000Z-bm25.json" for n in (1, 2))

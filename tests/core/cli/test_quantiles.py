@@ -104,6 +104,7 @@ def test_quantiles_of_strata_and_of_counts(files: tuple[str, str, str], tmp_path
             assert rows["0.5"]["value"] == pytest.approx(quantile_of(part[name].values.tolist(), 0.5), abs=1e-12)
 
 
+@pytest.mark.plugins("columns")
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -51,6 +51,7 @@ def test_the_error_names_the_option_however_it_is_spelled(arguments: list[str], 
     assert f"Error: {name} is given 2 times" in result.stderr
 
 
+@pytest.mark.plugins("leaderboard")
 def test_two_names_of_one_option_are_one_option() -> None:
     result = call("leaderboard", "results.csv", "-m", "RR", "--measure", "AP")
     assert result.exit_code == 2

@@ -39,6 +39,7 @@ def having(device: str, market: str = "") -> list[str]:
     ]
 
 
+@pytest.mark.plugins("compare")
 def test_a_query_with_several_values_is_in_each_stratum() -> None:
     strata = dh.evaluate(QRELS, RUNS["a"], "RR").by("device", QUERIES)
     assert list(strata) == ["desk", "phone", "(none)"]
@@ -71,6 +72,7 @@ def document(*arguments: str) -> Any:  # noqa: ANN401 - JSON
     return json.loads(ok(*arguments, "--queries", "queries.csv", "--format", "json"))
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.usefixtures("files")
 def test_each_by_has_a_table_of_its_own() -> None:
     found = document("evaluate", "qrels.json", "a.json", "-m", "RR", "--by", "device", "--by", "market")
@@ -106,6 +108,7 @@ def test_combinations_are_asked_for() -> None:
     assert "phone|desk" in told
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.usefixtures("files")
 def test_gates_and_pages_have_them_too() -> None:
     gates = ("gate", "qrels.json", "a.json", "-c", "RR >= 0.01", "--queries", "queries.csv")
@@ -129,6 +132,7 @@ def test_gates_and_pages_have_them_too() -> None:
     )
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.usefixtures("files")
 def test_csv_has_room_for_one_set() -> None:
     options = ("-m", "RR", "--queries", "queries.csv", "--format", "csv", "--by", "device")

@@ -33,6 +33,7 @@ def test_evaluate(folder: Path, run: str, key: str) -> None:
     assert "24 tied documents ordered by bm25" in report
 
 
+@pytest.mark.plugins("compare")
 def test_compare_shows_the_run_alone_and_with_the_second_key(folder: Path) -> None:
     files = (folder / "x.qrels", folder / "llm.run", "--then-by", folder / "bm25.run")
     found = json.loads(ok("compare", *files, "-m", "RR", "--format", "json"))
@@ -40,6 +41,7 @@ def test_compare_shows_the_run_alone_and_with_the_second_key(folder: Path) -> No
     assert means == {"llm": 0.75, "llm, then bm25": 1.0}
 
 
+@pytest.mark.plugins("compare")
 def test_several_runs_are_all_ordered(folder: Path) -> None:
     (folder / "other.run").write_text((folder / "llm.run").read_text().replace("1.0", "3.0"))
     files = (folder / "x.qrels", folder / "llm.run", folder / "other.run", "--then-by", folder / "bm25.run")
@@ -56,6 +58,7 @@ def test_what_is_no_file_and_no_column(folder: Path) -> None:
     assert "Did you mean 'bm25'" in near.stderr
 
 
+@pytest.mark.plugins("ties")
 def test_ties_say_what_the_second_key_would_decide(folder: Path) -> None:
     files = (folder / "llm.run", folder / "x.qrels", "--then-by", folder / "bm25.run", "-m", "RR")
     found = json.loads(ok("ties", *files, "--format", "json"))

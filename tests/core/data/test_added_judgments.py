@@ -65,6 +65,7 @@ def test_what_cannot_be_added_is_named(
         add_judgments(dh.read_qrels(qrels), written(tmp_path, "query_id,doc_id\nq,u\n"))
 
 
+@pytest.mark.plugins("weeks")
 def test_from_holes_to_new_qrels(tmp_path: Path, qrels: Path) -> None:
     """The way of the documentation: find, judge in part, add, evaluate; nothing judged is ever overwritten."""
     run, file, more = tmp_path / "a.run", tmp_path / "to-judge.csv", tmp_path / "more.txt"
@@ -96,6 +97,7 @@ def test_judgments_without_subtopics_are_not_added_to_those_with(tmp_path: Path)
 HOSTILE = ["=1+2", "\n=1", "'=1", "''=1", "\t-x", "@SUM(A1)", "::error::d", "##[error]d", "a\rb", "-1.5", "'d"]
 
 
+@pytest.mark.plugins("weeks")
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_the_sheet_for_annotators_has_no_formulas_and_gives_back_its_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str

@@ -120,6 +120,7 @@ def test_facts() -> None:
     assert (facts.lowest, facts.highest, facts.n_tied_queries, facts.notes) == (1.0, 2.0, 1, ())
 
 
+@pytest.mark.plugins("compare")
 def test_the_command_names_columns_and_turns_scores(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("asked,hit,grade\nq,a,1\n")
     (tmp_path / "r.csv").write_text("asked,hit,distance\nq,a,0.1\nq,b,0.7\n")

@@ -59,6 +59,7 @@ def forms(rows: list[Any], folder: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("check_duplicates", [True, False])
 def test_judgments_that_come_twice_with_one_grade_are_merged_and_noted(
     tmp_path: Path, *, check_duplicates: bool
@@ -71,6 +72,7 @@ def test_judgments_that_come_twice_with_one_grade_are_merged_and_noted(
         assert "data" in str(found), name
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("check_duplicates", [True, False])
 def test_judgments_that_contradict_each_other_are_an_error_that_names_both_grades(
     tmp_path: Path, *, check_duplicates: bool
@@ -137,6 +139,7 @@ def test_an_empty_subtopic_is_one_however_it_is_written() -> None:
     assert "1 judgment that repeats another one is merged" in qrels.notes
 
 
+@pytest.mark.plugins("spans")
 def test_spans_that_come_twice_are_merged_or_refused() -> None:
     chunks = [{"query_id": "q", "doc_id": "d", "start": 0, "end": 10, "score": 1.0}]
     once = dh.evaluate(dh.Spans([("q", "d", 0, 10), ("q", "d", 20, 30)]), chunks, "R@5")
@@ -163,6 +166,7 @@ def test_training_data_keep_repeats() -> None:
     assert dh.Qrels([("u", "a", 1), ("u", "a", 1)]).to_polars().height == 2
 
 
+@pytest.mark.plugins("judges")
 def test_labels_of_a_judge_are_merged_or_refused() -> None:
     qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 0}}
     run = {query: {"a": 1.0, "b": 2.0} for query in "qrst"}
@@ -192,6 +196,7 @@ DOORS: dict[str, Callable[[Any, Any, bool], object]] = {
 }
 
 
+@pytest.mark.plugins("more_measures", "recommender", "repeats", "ties")
 @pytest.mark.parametrize("door", DOORS)
 def test_a_judged_document_that_a_run_has_twice_is_an_error_unchecked_too(door: str) -> None:
     for check_duplicates in (True, False):
@@ -214,6 +219,7 @@ def test_it_is_found_in_a_run_that_is_read_in_blocks(tmp_path: Path, monkeypatch
         dh.evaluate(JUDGMENTS, path, "AP", check_duplicates=False)
 
 
+@pytest.mark.plugins("columns")
 def test_columns_of_scores_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "x.letor"
     path.write_text("1 qid:1 1:2 # docid = a\n0 qid:1 1:3 # docid = b\n1 qid:1 1:1 # docid = a\n")
@@ -239,6 +245,7 @@ def test_no_value_is_above_the_range_of_its_measure() -> None:
             assert (kept <= high + 1e-12).all(), scores
 
 
+@pytest.mark.plugins("gates")
 def test_commands_end_with_an_error_that_names_the_lines(tmp_path: Path) -> None:
     """A gate passed with "at best 1.0000", and doubled judgments were a bug of deadheat (exit 70)."""
     run = tmp_path / "x.run"
@@ -270,6 +277,7 @@ def test_conversion_merges_judgments(tmp_path: Path) -> None:
     assert "1 judgment that repeats another one is merged" in result.stderr + result.stdout
 
 
+@pytest.mark.plugins("columns")
 def test_judgments_beside_columns_of_scores_are_merged_unchecked_too(tmp_path: Path) -> None:
     """The run was accused of retrieving a document twice."""
     scores = tmp_path / "scores.csv"

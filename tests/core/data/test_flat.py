@@ -35,6 +35,7 @@ def check(names: object) -> None:
         assert WANDB.fullmatch(name), name
 
 
+@pytest.mark.plugins("spans")
 def test_every_measure_and_variant_has_a_name_of_its_own() -> None:
     notations = {dh.parse_measure(one.notation(cutoff)) for one in VARIANTS for cutoff in one.cutoffs}
     measures = {str(one): one for one in notations} | dict.fromkeys(REGISTRY)

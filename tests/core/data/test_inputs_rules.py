@@ -127,6 +127,7 @@ def test_true_ties_with_one(form: str, tmp_path: Path) -> None:
     assert evaluated(form, [("q", "a", 1.0), ("q", "b", True)], tmp_path) == (1 + 1 / 2) / 2
 
 
+@pytest.mark.plugins("weeks")
 @pytest.mark.parametrize("empty", [[], {}, (), np.array([])])
 def test_a_query_with_an_empty_list_of_results_counts_0(empty: Any, tmp_path: Path) -> None:  # noqa: ANN401 - of several kinds
     """It was an error where it was the only one."""
@@ -162,6 +163,7 @@ def test_an_empty_list_is_asked_and_a_query_that_is_absent_is_not() -> None:
         dh.evaluate(judged, {"x": []}, "RR")
 
 
+@pytest.mark.plugins("recommender")
 def test_runs_of_empty_lists_show_no_range_and_no_profile() -> None:
     """NumPy warned of 0 / 0, and the notebook's table said "nan to nan"."""
     run = dh.Run({"q": []})
@@ -176,6 +178,7 @@ def test_runs_of_empty_lists_show_no_range_and_no_profile() -> None:
         dh.agree(run, {"q": ["a"]})
 
 
+@pytest.mark.plugins("exports")
 def test_what_is_empty_in_all_forms_that_hold_lists(tmp_path: Path) -> None:
     rows = [{"query_id": "q", "retrieved_ids": []}]
     sources: list[Any] = [
@@ -193,6 +196,7 @@ def test_what_is_empty_in_all_forms_that_hold_lists(tmp_path: Path) -> None:
     assert dh.evaluate({"0": ["a"]}, chroma, "RR").means() == {"RR": 0.0}
 
 
+@pytest.mark.plugins("more_measures")
 def test_an_empty_list_of_both_sides_is_a_right_abstention() -> None:
     found = dh.evaluate({"q": []}, {"q": []}, ["Abstain", "Abstain(of='recall')", "Abstain(of='precision')"])
     assert [*found.means().values()] == [1.0, 1.0, 1.0]
@@ -213,6 +217,7 @@ def test_an_empty_file_stays_an_error(name: str, tmp_path: Path) -> None:
             dh.evaluate({"q": ["a"]}, source, "RR")
 
 
+@pytest.mark.plugins
 def test_commands_count_an_empty_list_as_0(tmp_path: Path) -> None:
     """The exit code of a gate was 3, as for bad data."""
     (qrels := tmp_path / "q.json").write_text('{"q": ["a"]}')

@@ -113,6 +113,7 @@ def test_the_kind_is_that_of_the_class() -> None:
         assert kind_of(source) is DOCUMENTS
 
 
+@pytest.mark.plugins("compare")
 def test_each_run_is_evaluated_under_its_own_judgments() -> None:
     alone = dh.evaluate(Lengths(2), RUNS["down"])
     assert alone.means() == {"RR": 0.5, "P@1": 0.0}
@@ -122,6 +123,7 @@ def test_each_run_is_evaluated_under_its_own_judgments() -> None:
     assert pair.difference == -1.0
 
 
+@pytest.mark.plugins("compare")
 def test_what_does_not_go_with_them_is_refused() -> None:
     for asked in (dh.evaluate, dh.compare):
         with pytest.raises(ParameterError, match=r"judge.*lengths.*measure it yourself") as refused:
@@ -144,6 +146,7 @@ def test_qrels_know_what_made_them() -> None:
     assert found.documents.rows() == [("", "length", 1.0, 2.0)]
 
 
+@pytest.mark.plugins("weeks")
 def test_a_ranking_is_scored_under_other_judgments_of_its_kind() -> None:
     before, after = (dh.evaluate(Lengths(length), RUNS["down"], ["P@1", "RR"]) for length in (1, 2))
     for newer in (Lengths(2), after.qrels):
@@ -154,6 +157,7 @@ def test_a_ranking_is_scored_under_other_judgments_of_its_kind() -> None:
         before.rescored(Lengths(2), "AP")
 
 
+@pytest.mark.plugins("weeks")
 def test_judgments_of_two_kinds_are_not_mixed() -> None:
     of_lengths = dh.evaluate(Lengths(1), RUNS["down"], "P@1")
     of_documents = dh.evaluate({"q": {"aa": 1}}, RUNS["down"], "P@1")

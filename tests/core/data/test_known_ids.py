@@ -54,6 +54,7 @@ def files(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in (*contents, "docs.parquet")} | {"beir": folder}
 
 
+@pytest.mark.plugins("bench")
 def test_what_a_collection_may_be(tmp_path: Path) -> None:
     for path in files(tmp_path).values():
         assert ids_of(path) == ids_of(str(path)) == IDS, path
@@ -84,6 +85,7 @@ def test_what_it_may_not_be(
         dh.evaluate(QRELS, RUN, "RR", collection=5)
 
 
+@pytest.mark.plugins("compare")
 def test_relevant_documents_that_do_not_exist_are_named() -> None:
     for run in (RUN, {"a": dh.Run(RUN), "b": dh.Run(RUN)}):
         with pytest.warns(DeadheatWarning, match=r"1 of 3 relevant documents is not in the collection \(gone\)"):
@@ -97,6 +99,7 @@ def test_relevant_documents_that_do_not_exist_are_named() -> None:
     dh.evaluate(QRELS, RUN, "RR", collection=[*IDS, "gone"], strict=True)
 
 
+@pytest.mark.plugins("compare")
 def test_strict_is_an_error(tmp_path: Path) -> None:
     evaluation = dh.evaluate(QRELS, RUN, "RR")
     for asked in (
@@ -113,6 +116,7 @@ def test_strict_is_an_error(tmp_path: Path) -> None:
         dh.gate(tmp_path / "x.json", "RR >= 0", collection=IDS, strict=True)
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("always::deadheat.core.errors.DeadheatWarning")
 def test_commands(tmp_path: Path) -> None:
     (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
@@ -153,6 +157,7 @@ def test_what_no_run_retrieved_is_counted() -> None:
 NFC, NFD = "M\u00fcller", "Mu\u0308ller"
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("always::deadheat.core.errors.DeadheatWarning")
 def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(f"{NFD} 0 {NFD} 1\nq 0 b 1\n", encoding="utf-8")
@@ -210,6 +215,7 @@ def test_ids_in_two_forms_are_a_warning() -> None:
         dh.evaluate({"q": {NFD: 1, "b": 1}}, {"q": {NFC: 2, "b": 1}}, "RR")
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("always::deadheat.core.errors.DeadheatWarning")
 def test_one_table_as_qrels_and_run(tmp_path: Path) -> None:
     frame = pl.DataFrame(

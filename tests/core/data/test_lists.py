@@ -191,6 +191,7 @@ def test_files(tmp_path: Path, name: str) -> None:
     assert values(QRELS, tmp_path / "x.parquet") == WANTED
 
 
+@pytest.mark.plugins("bench")
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -283,6 +284,7 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
         dh.read_run(tmp_path / "x.run", columns=columns)  # read in blocks
 
 
+@pytest.mark.plugins("columns")
 def test_columns_of_what_is_no_table_are_refused(tmp_path: Path) -> None:
     run = {"q1": [{"id": "a", "chunk": "c1"}]}
     (tmp_path / "x.json").write_text(json.dumps(run))
@@ -344,6 +346,7 @@ def test_numbers_in_lists_are_what_they_are(tmp_path: Path) -> None:
         dh.read_run([rows[0], rows[1] | {"doc_id": ["x", 7]}])
 
 
+@pytest.mark.plugins("bench")
 def test_labelled_cases_are_qrels() -> None:
     cases = dh.read_cases(BENCHMARK)
     assert dh.read_qrels(cases).to_dict() == cases.qrels().to_dict()
@@ -388,6 +391,7 @@ def test_several_runs_in_a_list_are_told() -> None:
             kind([{"q1": ["a"]}, {"q2": ["b"]}])
 
 
+@pytest.mark.plugins
 @pytest.mark.parametrize(
     "rows",
     [

@@ -29,6 +29,7 @@ def ev() -> dh.Evaluation:
     return dh.evaluate(QRELS, RUN, "RR")
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.parametrize(
     "call",
     [
@@ -55,12 +56,14 @@ def test_matrices_are_evaluated_by_another_function(qrels: object) -> None:
         dh.evaluate(QRELS, qrels)
 
 
+@pytest.mark.plugins("dense")
 @pytest.mark.parametrize("given", [(HELD, SCORES), ([[0, 1], [1]], SCORES), ([[0], [1]], SCORES)])
 def test_scores_and_relevant_in_the_wrong_order(given: Any) -> None:  # noqa: ANN401 - wrong on purpose
     with pytest.raises(ParameterError, match=r"wrong order\? It is evaluate_dense\(scores, relevant\)"):
         dh.evaluate_dense(*given)
 
 
+@pytest.mark.plugins("dense")
 def test_arrays_that_look_swapped() -> None:
     with pytest.warns(DeadheatWarning, match=r"scores are 0 and 1, and relevant has fractions"):
         dh.evaluate_dense(np.eye(2), SCORES)
@@ -69,6 +72,7 @@ def test_arrays_that_look_swapped() -> None:
         dh.evaluate_dense(np.eye(2), np.eye(2))
 
 
+@pytest.mark.plugins("gates")
 def test_a_gate_takes_an_evaluation(ev: dh.Evaluation) -> None:
     hint = r"write dh\.gate\(dh\.evaluate\(qrels, run, \['RR'\]\), \['RR >= 0.8'\]\)"
     for first, second in ((QRELS, RUN), (ev, RUN), (ev, dh.read_run(RUN)), (QRELS, "RR > 0.1")):
@@ -104,6 +108,7 @@ def test_a_function_of_a_pair_that_looks_for_a_document() -> None:
         dh.Run.of_results({"q": [({"x": 1}, 0.5)]}, id=lambda one: one["x"])
 
 
+@pytest.mark.plugins
 def test_how_an_object_is_shown() -> None:
     whole = repr(Document("a"))
     assert described(Document("a")) == f"{whole[:60]}..."
@@ -130,6 +135,7 @@ def test_swapped_frames_are_asked_about() -> None:
 LISTS = [[[1, 2, 3], [4, 5, 6]], [[1, 2], [4, 5, 6]], [["a", "b"], ["c"]], [["a", "b", "c"]], [[1, 2, 3], []]]
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.parametrize("lists", LISTS)
 def test_lists_of_ids_are_no_rows(lists: list[list[Any]]) -> None:
     """Three whole numbers were a query, a document and its relevance."""

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.compat.pytrec_eval import RelevanceEvaluator
 from deadheat.core.errors import DataError, SourceTypeError
 from deadheat.core.io import id_columns
 
@@ -48,6 +47,7 @@ def test_frames(make: Callable[[dict[str, Any]], Any], query: str, doc: str) -> 
             read(make(columns)).to_polars()
 
 
+@pytest.mark.plugins("engines")
 @each_pair
 @pytest.mark.parametrize("most_memory", [None, 1])
 def test_parquet(query: str, doc: str, most_memory: int | None, tmp_path: Path) -> None:
@@ -93,9 +93,12 @@ def test_rows(query: str, doc: str) -> None:
             dh.Run(rows)
 
 
+@pytest.mark.plugins("compat")
 @each_pair
 def test_dicts(query: str, doc: str) -> None:
     """All ids of judgments and of runs, judged or not."""
+    from deadheat.compat.pytrec_eval import RelevanceEvaluator
+
     with pytest.raises(DataError, match=r"qrels: id '.*\\x00"):
         dh.evaluate({"q": {"c": 1}, query: {"c": 1, doc: 1}}, {"q": {"c": 1.0}}, "RR")
     with pytest.raises(DataError, match=r"run: id '.*\\x00"):
@@ -111,6 +114,7 @@ def test_ids_of_dicts_that_are_not_text(doc: object) -> None:
         dh.evaluate({"q": {"c": 1}}, {"q": {"c": 1.0, doc: 0.5}}, "RR")
 
 
+@pytest.mark.plugins("dense")
 def test_queries_arrays_and_subtopics() -> None:
     for ids in (["q\0"], np.array(["q\0"], object)):
         with pytest.raises(DataError, match=r"query_ids: id 'q\\x00'"):

@@ -33,6 +33,7 @@ def refused() -> Any:  # noqa: ANN401 - a context of pytest
     return pytest.raises(ColumnError, match="qrels and run are both read from the column 'retrieved_docs'")
 
 
+@pytest.mark.plugins("compare")
 @each_table
 def test_one_column_of_documents_is_refused_in_python(source: Any) -> None:  # noqa: ANN401 - any table
     """P and R of any retriever were 1."""
@@ -49,6 +50,7 @@ def test_one_column_of_documents_is_refused_in_python(source: Any) -> None:  # n
     assert dh.evaluate(dh.Qrels(source, columns=GOLD), run, ["P", "R"]).means() == {"P": 1 / 2, "R": 1 / 2}
 
 
+@pytest.mark.plugins
 def test_one_column_of_documents_is_refused_by_commands(tmp_path: Path) -> None:
     for name, text in {"x.jsonl": "\n".join(map(json.dumps, ROWS)), "x.json": json.dumps(ROWS)}.items():
         (path := tmp_path / name).write_text(text)

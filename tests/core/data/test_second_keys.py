@@ -44,6 +44,7 @@ BOTH = Batch({query: by_both(case, SECOND.get(query, {})) for query, case in FIR
 ALL = Batch({query: by_both(case, SECOND.get(query, {}), THIRD.get(query, {})) for query, case in FIRST.cases.items()})
 
 
+@pytest.mark.plugins("diversity", "more_measures")
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.notation(None))
 def test_what_both_keys_leave_is_averaged(variant: Variant) -> None:
     """Mean, variance and extremes are those over the orders that both keys allow."""
@@ -172,6 +173,7 @@ def test_tuples_that_are_no_keys(scores: dict[str, object], message: str) -> Non
         dh.evaluate({"q": {"a": 1}}, {"q": scores})
 
 
+@pytest.mark.plugins("exports")
 @pytest.mark.parametrize("score", [[[]], [[1.0]], [[1.0], [2.0]]])
 def test_a_part_of_a_score_is_no_list(score: object, tmp_path: Path) -> None:
     """`[[]]` raised an IndexError; found by the fuzzer."""
@@ -204,6 +206,7 @@ def test_lists_of_whole_numbers_are_ids_where_the_queries_say_so() -> None:
     assert {name: own.means() for name, own in found.items()} == {"one": {"RR": 1.0}, "other": {"RR": 0.5}}
 
 
+@pytest.mark.plugins("bounds")
 def test_places_by_several_keys_are_not_rounded_again() -> None:
     """Of 1,200 places bfloat16 keeps 256 apart: a run that was ordered before says what is right."""
     rng = np.random.default_rng(0)

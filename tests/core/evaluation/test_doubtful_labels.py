@@ -25,6 +25,7 @@ def told(found: object) -> str:
     return " ".join(str(found).split())
 
 
+@pytest.mark.plugins("compare")
 def test_positive_labels_below_the_relevant_level_are_counted() -> None:
     """R and AP are 1, and nobody said that B does not count."""
     found = dh.evaluate(SHARES, RUN, ["R", "AP", "nDCG@10"])
@@ -75,6 +76,7 @@ def sources(folder: Path) -> dict[str, Any]:
     return {"dict": nested, "tuples": NEGATIVE, "frame": frame, "lazy": frame.lazy(), "letor": letor, **files}
 
 
+@pytest.mark.plugins("columns")
 def test_negative_labels_are_noted_in_every_form_but_trec(tmp_path: Path) -> None:
     run = {"q": {"a": 1.0, "b": 0.5}, "p": {"a": 1.0}}
     for name, qrels in sources(tmp_path).items():
@@ -95,6 +97,7 @@ def test_negative_labels_are_noted_in_every_form_but_trec(tmp_path: Path) -> Non
     assert NOTE in dh.load_evaluation(tmp_path / "f.json").notes
 
 
+@pytest.mark.plugins("dense")
 def test_arrays_are_told_of_mask() -> None:
     labels, scores = [[1, -1], [0, 1]], [[2.0, 1.0], [2.0, 1.0]]
     one = "1 negative label (the lowest -1): no gain, and unjudged for bpref, infAP and Judged"

@@ -53,6 +53,7 @@ def test_a_run_that_lacks_queries_gets_one_warning_at_the_line_of_the_caller(sou
     assert (evaluation.facts.n_queries, evaluation.facts.n_missing) == (30, 27)
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.parametrize("missing", ["empty", "skip"])
 def test_what_is_meant_gets_no_warning(missing: str) -> None:
     with warnings.catch_warnings():
@@ -65,6 +66,7 @@ def test_what_is_meant_gets_no_warning(missing: str) -> None:
     assert "missing=27" in repr(evaluation)
 
 
+@pytest.mark.plugins("compare")
 def test_a_comparison_warns_once_of_all_runs() -> None:
     with pytest.warns(dh.DeadheatWarning, match="short lacks 27 of 30 .*; other lacks 29 of 30") as caught:
         dh.compare(QRELS, {"short": SHORT, "whole": WHOLE, "other": {"q00": {"a": 1.0}}}, "RR", n_resamples=99)

@@ -59,6 +59,7 @@ def test_lightgbm_itself(cutoff: int) -> None:
     assert log["dev"][f"ndcg@{cutoff}"][-1] == pytest.approx(BOOSTED[cutoff], abs=1e-12)
 
 
+@pytest.mark.plugins("ties")
 def test_it_counts_1_in_every_order_and_rule(tmp_path: Path) -> None:
     options: dict[str, Any] = {"missing": "empty", "no_relevant": "one"}
     evaluation = dh.evaluate(QRELS, RUN, ["RR", "Judged@1"], **options)
@@ -77,6 +78,7 @@ def test_it_counts_1_in_every_order_and_rule(tmp_path: Path) -> None:
     assert compared.differences[:, 0].tolist() == [0.25, 0, 0]
 
 
+@pytest.mark.plugins("compare", "more_measures")
 @pytest.mark.parametrize("measure", ["MR", "DCG", "FRP", "NumRel", "GMAP"])
 def test_measures_that_do_not_go_from_0_to_1_refuse_it(measure: str) -> None:
     with pytest.raises(ParameterError, match=f"measures from 0 to 1, the best, which {measure} is not") as caught:
@@ -87,6 +89,7 @@ def test_measures_that_do_not_go_from_0_to_1_refuse_it(measure: str) -> None:
         dh.compare(QRELS, runs, measure, no_relevant="one")
 
 
+@pytest.mark.plugins("dense")
 def test_matrices() -> None:
     scores = np.array([[2.0, 1.0], [2.0, 1.0]])
     assert dh.evaluate_dense(scores, [[0], []], "RR", no_relevant="one")["RR"].values.tolist() == [1, 1]
@@ -97,11 +100,13 @@ def test_matrices() -> None:
         dh.evaluate_dense(scores, [[1], []], "DCG", no_relevant="one")
 
 
+@pytest.mark.plugins("bounds")
 def test_bounds_over_labels_refuse_it() -> None:
     with pytest.raises(ParameterError, match="no_relevant"):
         dh.evaluate(QRELS, RUN, "RR", no_relevant="one", unjudged="bounds")
 
 
+@pytest.mark.plugins("compare")
 def test_probabilities_over_tie_orders_know_silence_that_is_right() -> None:
     """`silent` is ahead by the query without an answer, whatever the order of its tie: it was reversed in a quarter."""
     qrels: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}}
@@ -112,6 +117,7 @@ def test_probabilities_over_tie_orders_know_silence_that_is_right() -> None:
     assert pair.flip_probability == 0
 
 
+@pytest.mark.plugins("ties")
 def test_ties_ordered_by_an_uncertain_score() -> None:
     """Means over drawn orders left out the 1 of queries without a relevant document."""
     other = {query: {doc: float(n) for n, doc in enumerate(docs)} for query, docs in RUN.items()}

@@ -77,6 +77,7 @@ def arrays_without_dimension() -> Nested:
     return {query: {doc: np.array(score) for doc, score in own.items()} for query, own in RUN.items()}
 
 
+@pytest.mark.plugins("weeks")
 @pytest.mark.parametrize(
     ("make", "change"),
     [
@@ -102,6 +103,7 @@ def test_a_change_of_the_run_changes_no_result(
     assert said_later(evaluation, tmp_path) == expected
 
 
+@pytest.mark.plugins("weeks")
 @pytest.mark.parametrize(
     ("make", "change"),
     [
@@ -131,6 +133,7 @@ def test_qrels_and_runs_keep_what_they_read() -> None:
     assert dh.evaluate(qrels, run, "RR").means() == before
 
 
+@pytest.mark.plugins("exports")
 def test_predictions_of_mteb_are_copied() -> None:
     given = {"mteb_model_meta": {"model_name": "m"}, "default": {"test": copy.deepcopy(RUN)}}
     run = dh.Run(given)
@@ -138,6 +141,7 @@ def test_predictions_of_mteb_are_copied() -> None:
     assert run.to_dict() == RUN
 
 
+@pytest.mark.plugins("weeks")
 def test_what_was_given_out_is_a_copy_or_cannot_be_written_to(tmp_path: Path) -> None:
     expected = said_later(dh.evaluate(QRELS, frame(RUN, "score"), ["RR", "nDCG"]), tmp_path)
     evaluation = dh.evaluate(QRELS, frame(RUN, "score"), ["RR", "nDCG"])
@@ -158,6 +162,7 @@ def test_what_was_given_out_is_a_copy_or_cannot_be_written_to(tmp_path: Path) ->
     assert said_later(evaluation, tmp_path) == expected
 
 
+@pytest.mark.plugins("dense")
 def test_arrays_of_the_caller_stay_writable() -> None:
     scores, relevant = np.array([[3.0, 2.0], [1.0, 3.0]]), np.array([[0, 1], [1, 0]])
     query_ids = np.array(["a", "b"], object)
@@ -178,6 +183,7 @@ def write_parquet(path: Path, sign: float) -> None:
     frame(RUN, "score").with_columns(pl.col("score") * sign).write_parquet(path)
 
 
+@pytest.mark.plugins("engines")
 @pytest.mark.parametrize(("name", "write"), [("x.run", write_trec), ("x.parquet", write_parquet)])
 def test_a_large_file_that_changed_is_not_read_again(
     name: str, write: Callable[[Path, float], None], tmp_path: Path
@@ -200,6 +206,7 @@ def test_a_large_file_that_changed_is_not_read_again(
                 read()
 
 
+@pytest.mark.plugins("weeks")
 def test_a_run_in_a_database_is_not_read_again() -> None:
     connection = duckdb.connect()
     connection.register("given", frame(RUN, "score").to_arrow())
@@ -213,6 +220,7 @@ def test_a_run_in_a_database_is_not_read_again() -> None:
             read()
 
 
+@pytest.mark.plugins("weeks")
 def test_a_lazy_frame_of_a_file_is_not_read_again(tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
     write_parquet(path, 1.0)

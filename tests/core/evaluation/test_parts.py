@@ -90,6 +90,7 @@ def test_a_part_shows_a_range_in_tables_and_numbers() -> None:
     assert by_query.rows[2].cells[0][-1] == Span(0.1, 1.1)  # of the second query
 
 
+@pytest.mark.plugins("more_measures")
 def test_a_part_that_the_registry_does_not_name_changes_the_interval_last() -> None:
     for measure in ("RR", "GMAP"):
         plain = scores_of(measure)

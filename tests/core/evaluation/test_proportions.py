@@ -49,6 +49,7 @@ def test_auto_goes_by_the_measure() -> None:
     assert equal["nDCG@10"].is_known
 
 
+@pytest.mark.plugins("gates")
 def test_values_that_rounding_alone_tells_apart_are_equal() -> None:
     """AP of one relevant document of three below two others, and of two in the first two ranks: 1, but for rounding."""
     qrels = {f"q{n}": dict.fromkeys("abcdef"[: 3 + n % 4], 1) for n in range(60)}
@@ -59,6 +60,7 @@ def test_values_that_rounding_alone_tells_apart_are_equal() -> None:
     assert dh.gate(dh.evaluate(qrels, run, "AP"), "low(AP) > 0.7").passed
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.parametrize("n_right", [60, 59])
 def test_of_many_queries_too_a_perfect_run_has_the_highest_end(n_right: int) -> None:
     """Once a bootstrap gave 59 of 60 hits a higher end than Gaffke's interval of 60."""
@@ -71,6 +73,7 @@ def test_of_many_queries_too_a_perfect_run_has_the_highest_end(n_right: int) -> 
     assert far.reachable == pytest.approx(0.025 ** (1 / 60), abs=1e-3)
 
 
+@pytest.mark.plugins("compare")
 def test_equal_clusters_and_equal_bare_values_are_known_too() -> None:
     qrels = {f"q{n:03}": {"a": 1} for n in range(120)}
     run = {f"q{n:03}": {"a": 1.0, "b": 2.0 * (n % 2)} for n in range(120)}

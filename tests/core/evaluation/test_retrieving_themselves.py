@@ -83,6 +83,7 @@ def test_many_rows_against_a_plain_comparison() -> None:
     assert list(dh.evaluate(qrels, run, "RR").facts.own_queries) == expected
 
 
+@pytest.mark.plugins("compare")
 def test_several_runs_at_once() -> None:
     runs = {"one": dh.Run(RUN), "two": dh.Run(RUN[1:]), "none": dh.Run([RUN[1], RUN[3]])}
     found = dh.evaluate(QRELS, runs, "RR", missing="empty")
@@ -103,6 +104,7 @@ def test_lists_without_unjudged_documents_have_judged_ones_alone() -> None:
     assert dh.evaluate(QRELS, RUN, "RR", judged_only=True).facts.own_queries == ("test-b",)
 
 
+@pytest.mark.plugins("weeks")
 def test_saves_and_parts_keep_them(tmp_path: Path) -> None:
     evaluation = dh.evaluate(QRELS, RUN, "RR")
     evaluation.save(tmp_path / "e.json")
@@ -125,6 +127,7 @@ def test_the_report_and_its_json(tmp_path: Path) -> None:
     assert "same id" not in ok("evaluate", tmp_path / "q.txt", tmp_path / "y.run")
 
 
+@pytest.mark.plugins("dense")
 def test_matrices_and_vectors_with_ids_of_text() -> None:
     """Numbers count rows and columns, such as users and items, each by itself."""
     scores, relevant = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]), [[1], [0]]

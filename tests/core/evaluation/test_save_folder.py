@@ -12,7 +12,6 @@ import deadheat as dh
 from deadheat.core.errors import DataError, DuplicateError, ParameterError
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.save_folder import find_baseline, list_saves, name_of_save
-from deadheat.plugins.gates.gate import gate
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -185,7 +184,10 @@ def test_a_save_whose_lines_another_program_wrote_is_found(tmp_path: Path, monke
     assert find_baseline(tmp_path, "dense") == path
 
 
+@pytest.mark.plugins("gates")
 def test_a_gate_takes_a_folder_as_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deadheat.plugins.gates.gate import gate
+
     save_at(100, tmp_path, "dense", "", monkeypatch)
     newest = save_at(200, tmp_path, "dense", "", monkeypatch)
     result = gate(evaluated("dense", BAD), baseline=tmp_path)
@@ -196,6 +198,7 @@ def test_a_gate_takes_a_folder_as_baseline(tmp_path: Path, monkeypatch: pytest.M
         gate(evaluated("other"), baseline=str(tmp_path))
 
 
+@pytest.mark.plugins("gates")
 def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
     from deadheat.plugins.gates.assertion import check_ranking
 
@@ -212,10 +215,12 @@ def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
         check_ranking(QRELS, dh.Run(BAD, name="other"), baseline=tmp_path)
 
 
+@pytest.mark.plugins("gates")
 def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from deadheat.plugins.gates.assertion import check_ranking
+    from deadheat.plugins.gates.gate import gate
 
     last_week = save_at(100, tmp_path, "run", "", monkeypatch)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "200")
@@ -230,6 +235,7 @@ def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
         check_ranking(now, baseline=tmp_path)
 
 
+@pytest.mark.plugins("gates")
 def test_a_pass_against_a_save_of_the_same_commit_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has saved the run that a test then compares with its save."""
     from deadheat.plugins.gates.assertion import check_ranking
@@ -242,6 +248,7 @@ def test_a_pass_against_a_save_of_the_same_commit_is_said(tmp_path: Path, monkey
     assert check_ranking(QRELS, GOOD, baseline=tmp_path)
 
 
+@pytest.mark.plugins("gates")
 def test_the_commands_keep_every_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, content in (("qrels", QRELS), ("dense", GOOD), ("bm25", BAD)):
@@ -279,6 +286,7 @@ def test_no_name_of_a_folder_is_magic(tmp_path: Path, monkeypatch: pytest.Monkey
     assert evaluated("dense").save(f"{tmp_path}/history/", replace=True).name == "dense.json"
 
 
+@pytest.mark.plugins("agree")
 def test_a_folder_of_several_saves_of_a_run_is_no_set_of_systems(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -222,6 +222,7 @@ def test_one_stratum_has_no_variance() -> None:
     assert nobody.averages().filter(measure="FRP").rows()[0][2:] == (None, 0, None, None, None, None)
 
 
+@pytest.mark.plugins("compare")
 def test_languages_are_not_averaged_silently() -> None:
     message = (
         r"strata by difficulty average over queries in 3 languages \(de, en, fr\): pass"

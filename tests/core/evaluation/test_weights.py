@@ -34,6 +34,7 @@ def average(values: Any) -> float:  # noqa: ANN401 - numbers
 pytestmark = pytest.mark.filterwarnings("ignore:.*a tenth of the weight:deadheat.core.errors.DeadheatWarning")
 
 
+@pytest.mark.plugins("bounds")
 def test_means_and_ends_are_numpys() -> None:
     found, plain = weighted(unjudged="bounds"), dh.evaluate(QRELS, RUN, MEASURES, unjudged="bounds")
     for name in ("nDCG@5", "RR", "P@1", "DCG@3"):
@@ -64,6 +65,7 @@ def test_the_spread_over_tie_orders_is_that_of_the_weighted_mean() -> None:
     assert (scores.mean_tie_min, scores.mean_tie_max) == pytest.approx((min(means), max(means)))
 
 
+@pytest.mark.plugins("more_measures")
 def test_intervals_are_of_the_weighted_mean() -> None:
     ev = weighted()
     found = ev["nDCG@5"].interval("t")
@@ -80,6 +82,7 @@ def test_intervals_are_of_the_weighted_mean() -> None:
     assert few.unknown == "by weight 9 queries are worth only 1.1"
 
 
+@pytest.mark.plugins("more_measures")
 def test_equal_weights_change_nothing() -> None:
     plain, equal = (
         dh.evaluate(QRELS, RUN, MEASURES),
@@ -100,6 +103,7 @@ def test_equal_weights_change_nothing() -> None:
         assert one.sample_sizes(0.1).equals(two.sample_sizes(0.1))
 
 
+@pytest.mark.plugins("more_measures")
 def test_weight_0_leaves_a_query_out() -> None:
     found = dh.evaluate(QRELS, RUN, MEASURES, weights={**WEIGHTS, "q3": 0})
     without = {query: docs for query, docs in QRELS.items() if query != "q3"}
@@ -115,6 +119,7 @@ def test_a_query_with_much_weight_gives_a_warning() -> None:
         dh.evaluate(QRELS, RUN, "RR", weights={**dict.fromkeys(QRELS, 1), "q1": 92})
 
 
+@pytest.mark.plugins("more_measures")
 def test_strata_have_the_weights_of_their_queries() -> None:
     labels = {query: {"device": "phone" if query < "q4" else "desk"} for query in QRELS}
     strata = weighted().by("device", labels)
@@ -125,6 +130,7 @@ def test_strata_have_the_weights_of_their_queries() -> None:
     assert (row["micro"], row["macro"]) == pytest.approx((average(values), np.mean(list(means.values()))))
 
 
+@pytest.mark.plugins("more_measures")
 def test_a_table_of_queries_has_them() -> None:
     table = {query: {"times": f" {weight} "} for query, weight in WEIGHTS.items()}
     found = dh.evaluate(QRELS, RUN, "RR", weights="times", queries=table)
@@ -132,6 +138,7 @@ def test_a_table_of_queries_has_them() -> None:
     assert found.notes[-1] == "weights: times of queries"
 
 
+@pytest.mark.plugins("compare")
 def test_equal_weights_are_compared_as_none() -> None:
     run = {query: {"a": n % 3, "b": 1} for n, query in enumerate("abcdefgh")}
     qrels = {query: {"a": 1} for query in run}
@@ -139,6 +146,7 @@ def test_equal_weights_are_compared_as_none() -> None:
     assert dh.compare_evaluations({"a": plain, "b": weighed})["RR"][0].difference == 0
 
 
+@pytest.mark.plugins("more_measures")
 def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
     own = weighted()
     own.save(tmp_path / "own.json")
@@ -192,6 +200,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.plugins("more_measures")
 def test_the_command_weighs(files: Path) -> None:
     queries = ("--queries", files / "queries.csv", "--weights", "times")
     told = ok("evaluate", files / "qrels.txt", files / "a.run", "-m", "RR", *queries, "--format", "json")
@@ -213,6 +222,7 @@ def test_the_command_weighs(files: Path) -> None:
     assert "the weight of query 'q1', expected a number from 0 on, got 'x'" in text.output
 
 
+@pytest.mark.plugins("compare")
 def test_saved_evaluations_are_compared_and_checked_with_their_weights(files: Path) -> None:
     queries = ("--queries", files / "queries.csv", "--weights", "times")
     runs = (files / "a.run", files / "b.run")
@@ -229,6 +239,7 @@ def test_saved_evaluations_are_compared_and_checked_with_their_weights(files: Pa
     assert call("gate", files / "qrels.txt", runs[0], "-c", "RR >= 0.1", "--weights", "times").exit_code == 2
 
 
+@pytest.mark.plugins("compare")
 def test_judgments_that_changed_are_compared_with_the_weights_of_the_newest(tmp_path: Path) -> None:
     dh.evaluate(QRELS, RUN, "RR", weights=WEIGHTS).save(tmp_path / "old.json")
     newer = {**QRELS, "q1": {"d1": 1, "d2": 1}, "new": {"d1": 1}}

@@ -100,6 +100,7 @@ def test_the_other_mark_groups_thousands_or_is_an_error(text: str, tmp_path: Pat
         dh.read_run(run_of(tmp_path, [text]))
 
 
+@pytest.mark.plugins("columns")
 def test_the_command_line(tmp_path: Path) -> None:
     path, qrels = run_of(tmp_path, ["1.500", "999"]), tmp_path / "qrels.txt"
     qrels.write_text("q 0 d1 1\n")

@@ -14,7 +14,6 @@ import deadheat as dh
 from deadheat.core.errors import DataError, FileFormatError
 from deadheat.core.io import files
 from deadheat.core.io.formats import locate, scan
-from deadheat.plugins.gates.notation import read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,9 +145,12 @@ def test_a_name_that_no_file_can_have_is_bad_data(tmp_path: Path, name: str) -> 
         files.check_readable(tmp_path / name)
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.parametrize("inner", ["gzip", "zstd"])
 @pytest.mark.parametrize("name", ["x.run", "x.csv", "x.tsv", "x.jsonl", "x.json", "x.toml"])
 def test_a_file_that_is_compressed_twice_says_so(name: str, inner: str, tmp_path: Path) -> None:
+    from deadheat.plugins.gates.notation import read_settings
+
     data = many_rows(20)
     path = written(tmp_path, gzip.compress(pa.compress(data, codec=inner, asbytes=True)), name)
     reading = read_settings if name == "x.toml" else read
@@ -161,14 +163,20 @@ def test_parquet_that_is_compressed_says_so(tmp_path: Path) -> None:
         dh.read_run(written(tmp_path, gzip.compress(b"PAR1"), "x.parquet.gz"))
 
 
+@pytest.mark.plugins("gates")
 def test_toml_keys_of_many_parts_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    from deadheat.plugins.gates.notation import read_settings
+
     path = written(tmp_path, b"a = 1\n" + b"a." * 10**5 + b"a = 1\n", "x.toml")
     with pytest.raises(FileFormatError, match=r"x\.toml:2: TOML with 100,000 points in one line, expected 1,000 or"):
         read_settings(path)
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.parametrize("text", ["a = " + "[" * 10**5, "a = " + "1" * 5000])
 def test_toml_that_python_cannot_read_is_bad_data(text: str, tmp_path: Path) -> None:
+    from deadheat.plugins.gates.notation import read_settings
+
     with pytest.raises(FileFormatError, match=r"x\.toml: TOML that cannot be read: "):
         read_settings(written(tmp_path, text, "x.toml"))
 

@@ -35,6 +35,7 @@ def predictions(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.plugins("exports")
 def test_the_test_split_of_beir(beir: Path, predictions: Path) -> None:
     qrels = dh.read_qrels(beir)
     assert qrels.to_dict() == {"q": {"d1": 1.0}}
@@ -54,6 +55,7 @@ def test_a_split_is_not_guessed(beir: Path) -> None:
         dh.read_qrels(beir)
 
 
+@pytest.mark.plugins("exports")
 def test_a_task_is_not_guessed(predictions: Path) -> None:
     assert dh.read_run(predictions).notes == (
         "run from SciFact_predictions.json",
@@ -78,6 +80,7 @@ def test_a_folder_is_converted(beir: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out.txt").read_text() == "q 0 d1 1\n"
 
 
+@pytest.mark.plugins("exports")
 def test_the_command_takes_folders(beir: Path, predictions: Path, tmp_path: Path) -> None:
     shown = ok("evaluate", str(beir), str(predictions), "-m", "RR")
     assert "0.7500" in shown
@@ -85,6 +88,7 @@ def test_the_command_takes_folders(beir: Path, predictions: Path, tmp_path: Path
     assert "is a directory, expected a file, a data set of BEIR" in call("evaluate", tmp_path, predictions).stderr
 
 
+@pytest.mark.plugins("gates")
 def test_other_commands_take_folders(beir: Path, predictions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0.7500" in ok("gate", beir, predictions, "-c", "RR >= 0.7")
     assert "0.7500" in ok("compare", beir, predictions, predictions / "SciFact_predictions.json", "-m", "RR")

@@ -311,6 +311,7 @@ def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -
             scan(path, "run")
 
 
+@pytest.mark.plugins("columns")
 @pytest.mark.parametrize(("name", "row"), [("x.run", "q 0 d 1 1 t"), ("x.letor", "1 qid:q 1:1 # d"), ("x.jsonl", "{}")])
 @pytest.mark.parametrize("member", [0, 1])
 def test_reserved_flags_of_gzip_are_refused(name: str, row: str, member: int, tmp_path: Path) -> None:
@@ -345,6 +346,7 @@ def test_the_text_of_what_is_streamed_does_not_count(tmp_path: Path, packing: st
         assert rows_of(path) == [("q", "d" * 1000, 2.0)]
 
 
+@pytest.mark.plugins("columns")
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
 @pytest.mark.parametrize(
     ("name", "text"),

@@ -273,6 +273,7 @@ def test_true_is_no_score(name: str, content: str, tmp_path: Path) -> None:
         dh.read_run(written(tmp_path, content, name))
 
 
+@pytest.mark.plugins("columns")
 def test_true_is_no_score_of_a_column(tmp_path: Path) -> None:
     rows = [{"query_id": "q", "doc_id": "a", "one": 0.5, "other": 1}, {"query_id": "q", "doc_id": "b", "one": 0.5}]
     path = written(tmp_path, "\n".join(map(json.dumps, [rows[0], {**rows[1], "other": True}])), "x.jsonl")
@@ -407,6 +408,7 @@ LATE: dict[str, tuple[Kind, list[dict[str, Any]], float | None]] = {  # what lat
 }
 
 
+@pytest.mark.plugins("diversity")
 @pytest.mark.parametrize("name", LATE)
 def test_keys_that_the_first_object_lacks_are_read(tmp_path: Path, name: str) -> None:
     """As in rows that are in memory already: they change a number, or they are an error."""

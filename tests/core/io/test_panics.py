@@ -284,6 +284,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> int:
     return 1_000_000
 
 
+@pytest.mark.plugins("engines")
 @pytest.mark.parametrize("has_dictionary", [True, False])
 @pytest.mark.parametrize("most", [None, 10])
 def test_a_long_id_in_many_rows(few: int, most: int | None, tmp_path: Path, *, has_dictionary: bool) -> None:

@@ -39,6 +39,7 @@ def test_cells_are_text_with_the_numbers_of_their_rows(tmp_path: Path, main: str
     ]
 
 
+@pytest.mark.plugins("bench")
 def test_a_workbook_is_what_its_csv_is(tmp_path: Path) -> None:
     rows = {1: ["text", "expected_ids", "language"], 2: ["Fieber", "D1|D2", "de"], 3: ["Husten", "D2", "de"]}
     (tmp_path / "x.csv").write_text("".join(",".join(row) + "\n" for row in rows.values()))
@@ -119,6 +120,7 @@ def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:
         read_records(path)
 
 
+@pytest.mark.plugins("bench")
 def test_an_error_of_a_formula_is_no_text(tmp_path: Path) -> None:
     path, error = tmp_path / "x.xlsx", ValueError("#N/A")
     readers: dict[tuple[str, ...], Callable[[Path], object]] = {
@@ -141,6 +143,7 @@ def test_an_error_of_a_formula_is_no_text(tmp_path: Path) -> None:
         read_records(write_workbook(path, {"A": {1: ["text", error], 2: ["a", "b"]}}))
 
 
+@pytest.mark.plugins("spans")
 def test_true_and_false_of_excel(tmp_path: Path) -> None:
     rows: dict[int, Sequence[object]] = {
         1: ["query_id", "doc_id", "start", "end", "answerable"],

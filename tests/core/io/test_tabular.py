@@ -26,7 +26,6 @@ from deadheat.core.errors import (
 from deadheat.core.io.formats import Content, chosen_format, delimited, locate, scan, tag_of
 from deadheat.core.io.formats.delimited import HeaderFile, _parse, _read_rows
 from deadheat.core.io.kinds import resolve_columns
-from deadheat.plugins.columns.tables import scan_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,6 +109,7 @@ def test_names_of_other_tools(names: list[str], kind: Kind, expected: list[str])
 PATTERNS = ["^s.*$", "*"]
 
 
+@pytest.mark.plugins("columns")
 @pytest.mark.parametrize("source", ["r.parquet", "frame", "lazy", "pandas", "duckdb"])
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_column_whose_name_stands_for_others_is_refused_in_dataframes(tmp_path: Path, name: str, source: str) -> None:
@@ -133,6 +133,7 @@ def test_a_column_whose_name_stands_for_others_is_refused_in_dataframes(tmp_path
         dh.evaluate({"1": {"2": 1}}, given, "RR", then_by=name)
 
 
+@pytest.mark.plugins("columns")
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_text_files_may_have_names_that_stand_for_others(tmp_path: Path, suffix: str, name: str) -> None:
@@ -501,7 +502,10 @@ def test_the_tag_is_that_of_the_last_row(tmp_path: Path, name: str, text: str, t
     assert tag_of(written(tmp_path, text, name)) == tag
 
 
+@pytest.mark.plugins("columns")
 def test_scores_beside_semicolons_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deadheat.plugins.columns.tables import scan_columns
+
     path = written(tmp_path, "qid;docno;a;b;c\nq;d;0,5;1;x\nq;e;-0,25;2.5;y\n", "x.csv")
     names = ["a", "b"]
     one_by_one = {name: frame_in(scan(path, "run", columns={"score": name}))["score"].to_list() for name in names}

@@ -84,6 +84,7 @@ def test_weights_of_the_gain_that_are_refused(beta: float) -> None:
         dh.Q(beta=beta)
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize(
     "notation", ["DCG(discount='zipf(50, -0.99)')@2", "nDCG(discount='zipf(50, -0.99)')@2", "INSQ(T=1e-6)"]
 )
@@ -92,6 +93,7 @@ def test_weights_at_their_bounds_are_numbers(notation: str) -> None:
     assert np.isfinite([scores.values, scores.tie_std, scores.tie_min, scores.tie_max]).all()
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize(
     "notation", ["DCG(discount='zipf(1000, 0)')", "DCG(discount='zipf(1, -0.999)')", "INSQ(T=1e-7)"]
 )
@@ -103,6 +105,7 @@ def test_weights_beyond_them_are_refused(notation: str) -> None:
 SUMMED = ("SDCG@{}", "alpha_DCG@{}", "ERR_IA@{}", "NERR9@{}", "Compat(depth={})", "Compat(depth={}, normalize=False)")
 
 
+@pytest.mark.plugins("diversity", "more_measures")
 @pytest.mark.parametrize("notation", SUMMED)
 def test_a_sum_over_more_ranks_than_memory_holds_is_refused(notation: str) -> None:
     """As where 10,000,000,000 stands for no cutoff."""
@@ -112,6 +115,7 @@ def test_a_sum_over_more_ranks_than_memory_holds_is_refused(notation: str) -> No
         dh.evaluate(qrels, {"q": RUN}, notation.format(10**10))
 
 
+@pytest.mark.plugins("diversity", "more_measures")
 @pytest.mark.parametrize("notation", ["nDCG@{}", "ERR@{}", "P@{}", "INST", "alpha_nDCG@{}", "NERR8@{}"])
 def test_others_take_any_cutoff(notation: str) -> None:
     found = [dh.evaluate({"q": JUDGED}, {"q": RUN}, notation.format(k)).means().popitem()[1] for k in (7, 10**10)]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deadheat.core.measures.guide import Use
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("use", USES.values(), ids=lambda use: use.key)
 def test_every_measure_of_a_use_can_be_parsed_as_it_prints(use: Use) -> None:
     assert [str(parse_measure(measure)) for measure in use.measures] == list(use.measures)

@@ -46,6 +46,7 @@ def test_queries_with_nothing_but_harm() -> None:
         assert scores[0].has_relevant.tolist() == ["floor" in name]
 
 
+@pytest.mark.plugins("bounds")
 def test_ranges_and_what_is_refused() -> None:
     """Without a floor there is no lowest value, so bounded intervals are not taken; nor are there unjudged bounds."""
     assert dh.parse_measure("nDCG(negative='gain')@5").range == (-math.inf, 1.0)

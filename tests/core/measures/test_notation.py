@@ -15,7 +15,6 @@ from deadheat.core.errors import MeasureError, ParameterError, UnknownMeasureErr
 from deadheat.core.measures.base import Number
 from deadheat.core.measures.notation import LONGEST, split_notation
 from deadheat.core.report.of_measures import report_measure
-from deadheat.plugins.gates.notation import parse_gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +59,7 @@ def test_notation_that_cannot_be_read(notation: Any) -> None:  # noqa: ANN401 - 
     assert len(str(raised.value)) < 800
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.parametrize(
     "text",
     [
@@ -73,6 +73,8 @@ def test_notation_that_cannot_be_read(notation: Any) -> None:  # noqa: ANN401 - 
     ],
 )
 def test_notation_is_read_in_time_that_grows_with_its_length(text: str) -> None:
+    from deadheat.plugins.gates.notation import parse_gate
+
     start = time.perf_counter()
     for read in (dh.parse_measure, split_notation, parse_gate):
         with suppress(dh.DeadheatError):
@@ -81,13 +83,17 @@ def test_notation_is_read_in_time_that_grows_with_its_length(text: str) -> None:
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.plugins("gates")
 def test_notation_has_a_longest_length() -> None:
+    from deadheat.plugins.gates.notation import parse_gate
+
     for read in (dh.parse_measure, parse_gate):
         with pytest.raises(ParameterError, match=r"of 10,001 characters, .* expected 10,000 or fewer") as raised:
             read("P@5" + " " * (LONGEST - 3) + "1")
         assert len(str(raised.value)) < 300
 
 
+@pytest.mark.plugins("gates")
 @pytest.mark.parametrize(
     "text",
     [
@@ -102,6 +108,8 @@ def test_notation_has_a_longest_length() -> None:
     ],
 )
 def test_numbers_are_written_plainly_and_keys_once(text: str) -> None:
+    from deadheat.plugins.gates.notation import parse_gate
+
     with pytest.raises(MeasureError, match=r"is not a value: write numbers plainly|cannot read the measure"):
         dh.parse_measure(text)
     with pytest.raises(ParameterError):

@@ -56,6 +56,7 @@ def test_settings_of_numpy_change_nothing(name: str, scale: float) -> None:
         np.testing.assert_array_equal(own, other)
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("name", ["nDCG", "nDCG@2", "nDCGRel", "nDCG(discount='none')@2"])
 def test_a_share_is_the_same_however_small_the_gains_are(name: str) -> None:
     expected = numbers(name, 1.0)
@@ -65,6 +66,7 @@ def test_a_share_is_the_same_however_small_the_gains_are(name: str) -> None:
             np.testing.assert_allclose(own, other, rtol=1e-12)
 
 
+@pytest.mark.plugins("more_measures")
 def test_a_share_of_small_gains_beside_large_ones() -> None:
     qrels = {"small": judgments(2.0**-1000)["q"], "large": judgments(1.0)["q"]}
     run = {"small": RUN["q"], "large": RUN["q"]}
@@ -73,12 +75,14 @@ def test_a_share_of_small_gains_beside_large_ones() -> None:
         assert scores.tie_std[0] == pytest.approx(scores.tie_std[1], rel=1e-12)
 
 
+@pytest.mark.plugins("more_measures")
 def test_the_largest_relevance_has_the_limit_that_gains_have() -> None:
     for scale in (3e300, 1e308):
         with pytest.raises(MeasureError, match=r"beyond 2\*\*500"):
             dh.evaluate(judgments(scale), RUN, "MaxRel@2")
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("measure", ["INSQ", "INST", "NERR11"])
 def test_a_gain_that_is_hoped_for_has_a_limit(measure: str) -> None:
     with warnings.catch_warnings(action="error"):
@@ -87,6 +91,7 @@ def test_a_gain_that_is_hoped_for_has_a_limit(measure: str) -> None:
         dh.parse_measure(f"{measure}(T=1e308)")
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("name", ["a", "b", "c", "d", "N"])
 def test_a_worth_has_a_limit(name: str) -> None:
     with warnings.catch_warnings(action="error"):
@@ -95,6 +100,7 @@ def test_a_worth_has_a_limit(name: str) -> None:
         dh.parse_measure(f"Utility({name}=1e308)")
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")  # small relevance does not count
 @pytest.mark.parametrize("scale", [1.0, 1e-310, 1e100])
 def test_intervals_and_comparisons_under_settings_of_numpy(scale: float) -> None:

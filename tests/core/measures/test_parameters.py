@@ -119,6 +119,7 @@ def test_a_name_stands_for_one_measure(name: str, known: str) -> None:
     assert parse_measure(f"{name}@5") == measures()[known.split(".")[1]] @ 5
 
 
+@pytest.mark.plugins
 def test_the_package_of_measures_is_the_same_whatever_was_imported() -> None:
     code = "import deadheat as dh; print(dh.measures.RBP(p=0.9) @ 10, dh.measures()['RR'], dh.RR)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -74,6 +74,7 @@ READ = {
 }
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize("word", READ)
 def test_a_word_is_read_and_kept(word: str) -> None:
     measure = dh.parse_measure(word)
@@ -114,6 +115,7 @@ def test_a_german_name_of_two_measures_is_refused_with_both(word: str, both: str
         dh.parse_measure(word)
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize(("measure", "word"), [(measure, word) for measure, own in MEANINGS.items() for word in own])
 def test_a_name_that_means_two_things_says_both(word: str, measure: str) -> None:
     if type(dh.parse_measure(word)).__name__ != measure:
@@ -136,6 +138,7 @@ HIT = "is read as Hit, whether a relevant document is in the top k"
 IN_ORDER = "is read as Accuracy, the share of pairs of documents that are in the right order"
 
 
+@pytest.mark.plugins("compare", "more_measures")
 @pytest.mark.parametrize(
     ("given", "read"),
     [
@@ -160,12 +163,14 @@ def test_a_measure_of_a_caller_with_a_doubted_name_is_not_explained() -> None:
     assert "is read as" not in str(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, of_a_caller))
 
 
+@pytest.mark.plugins("more_measures")
 def test_an_unknown_spelling_of_accuracy_names_both_measures() -> None:
     for name in ("ACCURACY@3", "Acc@3", "acc"):
         with pytest.raises(UnknownMeasureError, match="Did you mean 'Hit' or 'Accuracy'"):
             dh.parse_measure(name)
 
 
+@pytest.mark.plugins("diversity")
 @pytest.mark.parametrize(
     ("written", "read"),
     [

@@ -52,6 +52,7 @@ LONG: Ranking = [("first", 3.0), *((f"d{n}", None) for n in range(100)), ("last"
 RANKINGS = [*small_rankings(), (LONG, {"first": 3.0, "last": 3.0})]
 
 
+@pytest.mark.plugins("more_measures")
 @pytest.mark.parametrize(("variant", "cutoff"), MEASURES, ids=[variant.notation(cut) for variant, cut in MEASURES])
 def test_the_property_is_what_orders_say(variant: Variant, cutoff: float | None) -> None:
     measure = parse_measure(variant.notation(cutoff))
@@ -61,6 +62,7 @@ def test_the_property_is_what_orders_say(variant: Variant, cutoff: float | None)
     assert measure.is_zero_or_one is (str(measure) in ZERO_OR_ONE)
 
 
+@pytest.mark.plugins("more_measures")
 def test_the_list_is_complete() -> None:
     notations = {str(parse_measure(variant.notation(cutoff))) for variant, cutoff in MEASURES}
     assert notations >= ZERO_OR_ONE | COUNTS

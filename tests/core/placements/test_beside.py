@@ -68,6 +68,7 @@ def qrels(monkeypatch: pytest.MonkeyPatch) -> Iterator[Qrels]:
     use()
 
 
+@pytest.mark.plugins
 def test_the_registry_states_the_order_of_tables() -> None:
     keys = [key for one in registry.PLUGINS for tables in one.beside for key in tables.keys]
     assert [table.key for table in beside_tables()] == list(hooks.names_beside()) == keys

@@ -10,7 +10,6 @@ from deadheat.core.placements.contiguous import Contiguous, OfDicts
 from deadheat.core.placements.place import engine_of
 from deadheat.core.placements.policies import by_rule
 from deadheat.core.placements.relational import Relational
-from deadheat.plugins.engines.by_query import ByQuery
 from oracle.orders import pick_order, rank
 from oracle.random_cases import BATCHES, Batch
 from oracle.variants import Variant
@@ -147,6 +146,7 @@ def test_random_draws_uniformly() -> None:
     assert draws.var(axis=0)[std > 0].mean() == pytest.approx((std[std > 0] ** 2).mean(), rel=0.05)
 
 
+@pytest.mark.plugins("engines")
 @pytest.mark.parametrize("most_pairs", [0, 10**9], ids=["sorted", "compared"])
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 @pytest.mark.parametrize("ties", ["doc_id", "input"])
@@ -154,6 +154,8 @@ def test_every_engine_breaks_ties_alike(
     ties: str, batch: Batch, most_pairs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dicts are looked up, rows in memory are counted query by query, other rows are joined."""
+    from deadheat.plugins.engines.by_query import ByQuery
+
     monkeypatch.setattr(contiguous, "PAIRS_PER_ROW", most_pairs)
     monkeypatch.setattr(contiguous, "MAX_PAIRS", 7)
     rows = dh.Run(batch.run).to_polars()

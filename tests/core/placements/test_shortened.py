@@ -102,6 +102,7 @@ def test_what_is_not_allowed_is_refused(name: str, value: object) -> None:
         dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, "RR", **{name: value})  # type: ignore[call-overload]
 
 
+@pytest.mark.plugins("compare")
 def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
     qrels, run = drawn(1)
     evaluation = dh.evaluate(qrels, run, "AP", rel=2, judged_only=True, depth=4, ties="doc_id")
@@ -114,6 +115,7 @@ def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
         dh.compare_evaluations({"a": evaluation, "b": dh.evaluate(qrels, run, "AP", rel=2, depth=4, ties="doc_id")})
 
 
+@pytest.mark.plugins("compare")
 def test_a_report_says_that_judged_documents_of_negative_relevance_are_taken_out() -> None:
     qrels, run = {"q": {"a": 1, "b": -1, "c": -2}}, {"q": {"b": 3, "x": 2, "a": 1}}
     evaluation = dh.evaluate(qrels, run, "RR", judged_only=True)

@@ -100,6 +100,7 @@ def test_engines_of_the_command(tmp_path: Path, engine: str) -> None:
         assert found == expected
 
 
+@pytest.mark.plugins("diversity")
 def test_the_memory_of_the_command(tmp_path: Path) -> None:
     qrels, _ = written(tmp_path)
     rows_of(RUN).sort("query_id").write_parquet(tmp_path / "run.parquet")

@@ -44,6 +44,7 @@ def test_a_feature_says_something_of_evaluations() -> None:
     assert "a Monday: run" in str(dh.evaluate(QRELS, dh.Run(RUN, name="run"), "RR"))
 
 
+@pytest.mark.plugins("compare")
 def test_a_feature_says_something_of_comparisons() -> None:
     found = dh.compare(QRELS, {"one": RUN, "two": RUN}, "RR")
     assert "1 by chance" in str(found)

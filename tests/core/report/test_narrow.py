@@ -59,6 +59,7 @@ def test_columns_are_left_out_after_labels_are_broken(files: Path, monkeypatch: 
 NAMES = ("bm25", "a-dense-retriever", "an-encoder-of-two-towers-distilled", "rerank-3")
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.parametrize("width", [40, 80])
 def test_differences_of_four_runs_keep_interval_and_p(width: int, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
@@ -72,6 +73,7 @@ def test_differences_of_four_runs_keep_interval_and_p(width: int, files: Path, m
     assert width == 40 or ("95% CI" in heading and heading.startswith("system - baseline"))
 
 
+@pytest.mark.plugins
 def test_sentences_in_a_table_are_wrapped_in_a_pipe(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     path.write_text("text,expected_ids\npain,HP:0012531\n")
@@ -81,6 +83,7 @@ def test_sentences_in_a_table_are_wrapped_in_a_pipe(tmp_path: Path) -> None:
     assert 60 < max(map(len, own)) <= 80
 
 
+@pytest.mark.plugins("judges")
 def test_columns_that_are_left_out_are_named_once(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
     monkeypatch.setenv("COLUMNS", "60")
@@ -92,6 +95,7 @@ def test_columns_that_are_left_out_are_named_once(files: Path, monkeypatch: pyte
     assert "not shown" not in (files / "all.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.plugins("weeks")
 def test_a_history_of_one_evaluation_without_a_label(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
     ok("evaluate", "q.txt", "one.run", "-m", "RR", "--save", "history/", "--label", "")

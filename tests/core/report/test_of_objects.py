@@ -21,6 +21,7 @@ def rows_of(shown: object) -> list[list[str]]:
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
 
 
+@pytest.mark.plugins("repeats")
 def test_several_evaluations_are_a_dict_and_a_table() -> None:
     found: Any = dh.evaluate(QRELS, RUNS, ["RR", "NumRel"])
     assert type(found) is dh.Evaluations
@@ -37,6 +38,7 @@ def test_several_evaluations_are_a_dict_and_a_table() -> None:
     assert isinstance(dh.evaluate(QRELS, {name: dh.Repeats([run, run]) for name, run in RUNS.items()}), dh.Evaluations)
 
 
+@pytest.mark.plugins("compare")
 def test_scores_intervals_and_pairs_show_their_numbers() -> None:
     scores = dh.evaluate(QRELS, RUNS["one"], "RR")["RR"]
     of_all, *queries = rows_of(scores)

@@ -326,6 +326,7 @@ def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
         assert trec_name(f"{name}@7") == cut.format(7)
 
 
+@pytest.mark.plugins("more_measures")
 def test_levels_of_recall_that_trec_eval_would_round_keep_their_notation() -> None:
     assert [trec_name(f"IPrec@{level}") for level in (0.12, 0.121, 1)] == [
         "iprec_at_recall_0.12",

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.plugins.compare.report import report_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,9 +59,12 @@ def test_runs_by_name_may_be_of_several_kinds(tmp_path: Path) -> None:
         dh.evaluate(dh.Spans([("q", "d", 0, 10)]), {"one": typo, "two": str(chunks)}, "R@1")
 
 
+@pytest.mark.plugins("compare")
 @pytest.mark.parametrize("missing", ["empty", "skip"])
 def test_runs_are_placed_in_batches(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of which may be smaller; a page of several runs counts what none of them retrieved in batches too."""
+    from deadheat.plugins.compare.report import report_comparison
+
     monkeypatch.setattr("deadheat.core.evaluation.evaluate.MOST_TOGETHER", 2)
     monkeypatch.setattr("deadheat.core.report.conventions.AT_ONCE", 2)
     runs = {

@@ -37,6 +37,7 @@ def faults_in(documents: Iterable[tuple[str, dict[str, Any]]], folder: Path) -> 
     return faults
 
 
+@pytest.mark.plugins("spans")
 def test_an_object_in_place_of_any_value_is_refused(tmp_path: Path) -> None:
     document = json.loads(saved_documents()[0])
     unread = ["deadheat", "sha256", "data.encoding"]
