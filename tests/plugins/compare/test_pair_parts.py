@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -15,8 +15,10 @@ import deadheat as dh
 from deadheat import registry
 from deadheat.core import hooks
 from deadheat.core.errors import ParameterError
+from deadheat.core.report.model import Fact
 from deadheat.core.settings import Design
 from deadheat.plugins.compare.flips import Side
+from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.pair_parts import ComparedPairs
 
 QRELS = {f"q{n}": {"a": 1} for n in range(9)}
@@ -39,6 +41,11 @@ class Careful:
         is_hit = [self.is_in(pairs.stack.sides[row]) for row in pairs.first.tolist()]
         columns["p_value"] = np.where(is_hit, np.maximum(columns["p_value"], 0.5), columns["p_value"])
 
+    def tell(self, places: Sequence[str], pairs: Pairs) -> list[Fact]:
+        assert len(places) == len(pairs)
+        text = f"p of {pairs[0].measure} is at least 0.5"
+        return [Fact("careful", text, "careful", text, brief=text)]
+
 
 @pytest.fixture(autouse=True)
 def careful(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -57,6 +64,10 @@ def test_a_part_changes_the_pairs_before_they_are_corrected() -> None:
     assert (hit.p_value, hit.p_adjusted, hit.significant) == (0.5, 0.5, False)
     assert rank.p_value < 0.01
     assert rank.p_adjusted == rank.p_value  # by the design that the part has changed
+
+
+def test_a_part_tells_of_its_columns_in_the_report() -> None:
+    assert "p of Hit@1 is at least 0.5" in str(dh.compare(QRELS, {"tied": TIED, "good": GOOD}, ["Hit@1"]))
 
 
 def test_a_part_refuses_a_design_where_a_side_has_something_of_it() -> None:

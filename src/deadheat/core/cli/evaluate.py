@@ -95,7 +95,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
-@with_options("repeats", "measures", "ties", "beside")
+@with_options("systems", "measures", "ties", "beside")
 @option(
     "--rng",
     "seed",

@@ -70,7 +70,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
 )
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
-@with_options("repeats", "baseline", "judgments", "measures", *TESTS, "margin")
+@with_options("systems", "baseline", "judgments", "measures", *TESTS, "margin")
 @option(
     "--detect",
     type=click.FloatRange(0, min_open=True),

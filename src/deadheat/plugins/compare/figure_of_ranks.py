@@ -16,7 +16,7 @@ from deadheat.plugins.figures.base import (
     measure_of,
     n_queries,
     quantity,
-    refuse_repeats,
+    refuse_systems,
     refuse_two,
     row_axis,
     row_height,
@@ -62,7 +62,7 @@ def ranks(
     >>> [(row["system"], row["low"], row["high"]) for row in chart.data.values]
     [('one', 1, 2), ('other', 1, 2), ('third', 3, 3)]
     """
-    refuse_repeats(comparison.evaluations)
+    refuse_systems(comparison.evaluations)
     refuse_two(comparison.evaluations)
     of = measure_of(comparison.evaluations, measure).label
     own = (comparison.rank_intervals(of) if intervals is None else intervals).filter(

@@ -43,7 +43,7 @@ from deadheat.plugins.figures.base import (
     n_queries,
     p_text,
     quantity,
-    refuse_repeats,
+    refuse_systems,
     refuse_two,
     short,
     tips,
@@ -466,7 +466,7 @@ def power(
     >>> round(row["detectable"], 3)
     0.231
     """
-    refuse_repeats(comparison.evaluations)
+    refuse_systems(comparison.evaluations)
     measured, _, turned = duel_of(comparison, measure, system, baseline)
     of, both = measured.label + unit_of(measured), {turned.system, turned.baseline}
     pair = next(one for one in comparison[measured] if {one.system, one.baseline} == both)

@@ -6,14 +6,18 @@ registry, after differences, intervals and p values are there, and before p valu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from deadheat.core import hooks
 from deadheat.core.arrays import IntArray
 from deadheat.core.settings import Design
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import Stack
+
+if TYPE_CHECKING:
+    from deadheat.core.report.model import Fact
+    from deadheat.plugins.compare.pair import Pairs
 
 
 class ComparedPairs(NamedTuple):
@@ -48,6 +52,18 @@ class PairPart(Protocol):
 
     def change(self, columns: dict[str, Any], pairs: ComparedPairs) -> None:
         """Change columns of the pairs, by the names of the fields of `Pair`, and add others."""
+        ...
+
+    def tell(self, places: Sequence[str], pairs: Pairs) -> Iterable[Fact]:
+        """Return what the report of a comparison says of its columns.
+
+        Parameters
+        ----------
+        places : sequence of str
+            The stratum of each pair; empty where there are none.
+        pairs : Pairs
+            Those of all strata.
+        """
         ...
 
 

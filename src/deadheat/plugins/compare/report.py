@@ -502,7 +502,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         ),
         *(fact for part in comparison.parts.values() for fact in part.tell(comparison, parts)),
         *_of_ties(places, pairs),
-        *_once_more(places, pairs),
+        *(fact for module in hooks.load("pairs") for fact in module.PART.tell(places, pairs)),
         *made_under(evaluations),
         *(fact for module in hooks.load("facts") for fact in module.facts_of_comparison(parts)),
         *(
@@ -609,20 +609,20 @@ def tell_tests(
     tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
     tested += f", in each {apart} by itself" if apart else ""
     is_skewed = pairs.column("doubtful").astype(np.bool_)
-    n_skewed, skewed = _named(places, pairs, is_skewed, lambda pair: f": {pair.skewness:+.1f}")
+    n_skewed, skewed = name_first(places, pairs, is_skewed, lambda pair: f": {pair.skewness:+.1f}")
     other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
     is_hopeless = (pairs.column("wins") + pairs.column("losses") > 0) & (least_ps(pairs, design) >= alpha)
-    n_hopeless, hopeless = _named(
+    n_hopeless, hopeless = name_first(
         places, pairs, is_hopeless, lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}"
     )
     enough = ENOUGH.get(design.test, FEWEST)
     is_few = pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough)
-    n_few, few = _named(places, pairs, is_few)
+    n_few, few = name_first(places, pairs, is_few)
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
     n_resamples = n_resamples_of(pairs)
     is_open = pairs.column("undecided").astype(np.bool_)
-    n_open, open_pairs = _named(places, pairs, is_open)
+    n_open, open_pairs = name_first(places, pairs, is_open)
     of_open = (
         f"{n_open:,} of {total} undecided, marked {DOUBT} behind p: other resamples may take it to the other side of"
         f" {alpha:.3g}"
@@ -692,7 +692,7 @@ def _tell_few_queries(design: Design, pairs: Pairs, units: str, total: str) -> F
     return Fact("few_queries", n_few, f"few {units}", text, is_note=True, brief=text)
 
 
-def _named(
+def name_first(
     places: Sequence[str], pairs: Pairs, which: BoolArray, more: Callable[[Pair], str] = lambda _: ""
 ) -> tuple[int, list[str]]:
     """Return of how many pairs something holds, and the names of the first of them: more than any sentence names."""
@@ -763,28 +763,6 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
             )
 
 
-def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
-    """Say which orders running the systems once more may reverse, if these were run several times."""
-    chance = pairs.column("rerun_probability")
-    if not np.isnan(chance).all():
-        n, likely = _named(places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}")
-        what = f"reverse the order with a probability of {LIKELY:.0%} or more"
-        text = f"running both systems again would {what}: {format_list(likely, n=n) or 'of no pair'}"
-        yield replace(prose_fact("once more", text), brief=text)
-    unknown = pairs.column("rerun_unknown")
-    reasons = sorted(set(unknown.tolist()) - {""})
-    told = []
-    for reason in reasons:
-        n, names = _named(places, pairs, unknown == reason)
-        told.append(f"{reason}: {format_list(names, n=n)}")
-    if told:
-        text = (
-            f"the probability that running both systems again reverses their order is not known, as {'; '.join(told)}"
-        )
-        counts = {reason: int((unknown == reason).sum()) for reason in reasons}
-        yield Fact("rerun_unknown", counts, "once more", text, brief=text)
-
-
 def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     """Say how many differences ties can reverse."""
     chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
@@ -824,7 +802,7 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
         " the probability: no orders are drawn of saved evaluations, nor of many runs of many documents but for those"
         " that lead; of fewer runs or measures they are"
     )
-    n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
+    n_by_id, by_id = name_first(places, pairs, pairs.column("doc_id_reverses"))
     reversed_by_id = (
         f"ties broken {BY_DOC_ID}, reverse {format_count(n_by_id, 'pair')}: {format_list(by_id, n=n_by_id)}"
     )

@@ -610,7 +610,7 @@ def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | Non
     return found
 
 
-def refuse_repeats(evaluations: Mapping[str, Evaluation]) -> None:
+def refuse_systems(evaluations: Mapping[str, Evaluation]) -> None:
     """Raise for systems that were run several times, whose noise a figure would leave out."""
     runs = kind_of_runs(evaluations.values())
     if runs:

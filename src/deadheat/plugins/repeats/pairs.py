@@ -1,7 +1,11 @@
 """Pairs of systems with repeats: the noise that all queries of a repeat share, and what another run would reverse."""
 
+from __future__ import annotations
+
 import math
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -11,11 +15,16 @@ from deadheat.core.kernels import weighting
 from deadheat.core.settings import CLUSTERED, Design
 from deadheat.core.stats import standard_errors
 from deadheat.core.stats.units import as_alternative
+from deadheat.core.wording import format_list
 from deadheat.plugins.compare.flips import Side, over_all
 from deadheat.plugins.compare.pair_parts import ComparedPairs
 from deadheat.plugins.compare.stack import Stack
 from deadheat.plugins.repeats.repeated import REPEATS, Repeated
 from deadheat.plugins.repeats.variances import rerun_probability, shared_of, shared_p_value, widened
+
+if TYPE_CHECKING:
+    from deadheat.core.report.model import Fact
+    from deadheat.plugins.compare.pair import Pairs
 
 
 class RepeatedPairs:
@@ -62,6 +71,33 @@ class RepeatedPairs:
             columns["rerun_unknown"][n] = unknown
             if not unknown:
                 columns["rerun_probability"][n] = rerun_probability(mean, shared)
+
+    def tell(self, places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
+        """Say which orders running the systems once more may reverse, if these were run several times."""
+        from deadheat.core.report.model import Fact, prose_fact
+        from deadheat.plugins.compare.pairs import LIKELY
+        from deadheat.plugins.compare.report import name_first  # a comparison is not always printed
+
+        chance = pairs.column("rerun_probability")
+        if not np.isnan(chance).all():
+            n_likely, likely = name_first(
+                places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}"
+            )
+            what = f"reverse the order with a probability of {LIKELY:.0%} or more"
+            text = f"running both systems again would {what}: {format_list(likely, n=n_likely) or 'of no pair'}"
+            yield replace(prose_fact("once more", text), brief=text)
+        unknown = pairs.column("rerun_unknown")
+        counts = {}
+        told = []
+        for reason in sorted(set(unknown.tolist()) - {""}):
+            counts[reason], names = name_first(places, pairs, unknown == reason)
+            told.append(f"{reason}: {format_list(names, n=counts[reason])}")
+        if told:
+            text = (
+                "the probability that running both systems again reverses their order is not known, as"
+                f" {'; '.join(told)}"
+            )
+            yield Fact("rerun_unknown", counts, "once more", text, brief=text)
 
 
 def _values_of(side: Side) -> FloatArray:
