@@ -54,7 +54,8 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
         if home != "deadheat.core.errors":
             _load_libraries()
         found = getattr(import_module(home), name)
-        return globals().setdefault(name, found)  # `measures` is also a package, which is there once it was imported
+        globals()[name] = found
+        return found
     try:
         return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:

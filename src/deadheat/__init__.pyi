@@ -156,4 +156,4 @@ __all__ = [
     "tie_orders",
     "tie_profile",
 ]
-__all__ += _measures.__all__  # pyright: ignore[reportFunctionMemberAccess] - it takes the package for its function
+__all__ += _measures.__all__

@@ -4,24 +4,10 @@ What is registered is a name of the package, under every name that it has in its
 that: they read the stub beside this file, and a test holds it complete.
 """
 
-import sys
-from types import ModuleType
-
 from deadheat.core import hooks
 from deadheat.core.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
 from deadheat.core.measures.notation import parse_measure, unit_of
 from deadheat.core.measures.orders import Custom
-
-
-class _CallableModule(ModuleType):
-    """The package, which is also the function that it is named after."""
-
-    def __call__(self) -> dict[str, type[Measure]]:
-        return measures()
-
-
-# `deadheat.core.measures` is this package as soon as anything imports it; `deadheat.measures()` is the registry.
-sys.modules[__name__].__class__ = _CallableModule
 
 
 def _classes() -> dict[str, MeasureType]:
