@@ -134,7 +134,14 @@ TIES = Plugin(
         Service("tie_profile", "deadheat.plugins.ties.profile", "a table of ties"),
         Service("means_by_rule", "deadheat.plugins.ties.figures", "a figure of ties"),
     ),
-    features=(Feature("steps", kind="use", goes_with=CONVENTIONS, what="a list of steps"),),
+    features=(
+        Feature(
+            "steps",
+            kind="use",
+            goes_with=("ties=expected", "ties=best", "ties=worst", *(name for name in CONVENTIONS if name != "ties")),
+            what="a list of steps",
+        ),
+    ),
 )
 
 DIVERSITY = Plugin(
@@ -250,7 +257,7 @@ JUDGES = Plugin(
     features=(
         Feature(
             "judge",
-            goes_with=(*CONVENTIONS, "by", "compare", "margin", "detect", "gate"),
+            goes_with=(*CONVENTIONS, "by", "compare", "margin", "detect", "gate", "steps"),
             what="means that a judge's labels help to estimate",
             hints={
                 "": "evaluate without a judge",
@@ -336,7 +343,16 @@ WEEKS = Plugin(
         Service("history", "deadheat.plugins.weeks.page", "the page of a history"),
     ),
     features=(
-        Feature("rescore", kind="use", goes_with=(*CONVENTIONS, "save"), what="another score of saved rankings"),
+        Feature(
+            "rescore",
+            kind="use",
+            goes_with=(
+                *("ties=expected", "ties=best", "ties=worst", "ties=doc_id", "ties=input"),
+                *(name for name in CONVENTIONS if name != "ties"),
+                "save",
+            ),
+            what="scoring a ranking again",
+        ),
         Feature("history", kind="use", goes_with=(*CONVENTIONS, "save"), what="a history"),
     ),
 )
@@ -358,7 +374,7 @@ GATES = Plugin(
         Feature(
             "gate by strata",
             kind="use",
-            goes_with=(*CONVENTIONS, "save", "bounds", "spans", "repeats"),
+            goes_with=(*CONVENTIONS, "save", "bounds", "failures", "spans", "repeats"),
             what="a check of strata",
         ),
     ),

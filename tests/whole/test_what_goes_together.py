@@ -20,6 +20,7 @@ from deadheat.core.evaluation.together import Asked as Declared, feature_named, 
 from deadheat.plugins.judges.prediction import FEWEST_OF_MEAN, powered_mean
 from oracle.evaluations import Answer, Answers, Question, answers_to, mean_of
 from support.features import TRIED, Asked, asked_with
+from support.what_goes_together import PAGE, table
 
 if TYPE_CHECKING:
     from deadheat.core.arrays import FloatArray
@@ -48,6 +49,11 @@ def are_declared(one: str, other: str) -> bool:
     """Tell whether the registry says that two features go together; data may hold what it wants."""
     first, second = declared(one), declared(other)
     return first is None or second is None or go_together(first, second)
+
+
+def test_the_guide_says_what_does_not_go_together() -> None:
+    """If this fails on purpose: ``PYTHONPATH=tests:src python -m support.what_goes_together``."""
+    assert table() in PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", TRIED)
@@ -86,6 +92,7 @@ def problem_of_sentence(message: str, *names: str) -> str:
 def check_numbers(asked: Asked, found: dh.Evaluation) -> None:
     """Check every number of an evaluation against those of the oracle."""
     question = asked.question
+    by_judge = None if question.judge is None else answers_to(question, question.judge)
     for measure, answers in answers_to(question).items():
         scores = found[measure]
         queries = scores.query_ids.tolist()
@@ -104,12 +111,16 @@ def check_numbers(asked: Asked, found: dh.Evaluation) -> None:
         check_equal(scores.values, [one.value for one in own], f"values of {measure}")
         for name in bounds:
             check_equal(getattr(scores, name), [getattr(one, name) for one in own], f"{name} of {measure}")
-        check_mean(question, scores, measure, answers)
+        if by_judge is None or measure in NO_MEAN:
+            check_equal(scores.reported(), mean_of(answers, measure, question.weights), f"mean of {measure}")
+        else:
+            check_estimate(question, scores, answers, by_judge[measure])
 
 
-def check_equal(found: FloatArray, expected: list[float], what: str) -> None:
-    wrong = ~np.isclose(found, expected, atol=1e-7, equal_nan=True)
-    assert not wrong.any(), f"{what}: {found[wrong][:3]} and not {np.array(expected)[wrong][:3]}"
+def check_equal(found: FloatArray | float, expected: list[float] | float, what: str) -> None:
+    numbers, others = np.atleast_1d(found), np.atleast_1d(expected)
+    wrong = ~np.isclose(numbers, others, atol=1e-7, equal_nan=True)
+    assert not wrong.any(), f"{what}: {numbers[wrong][:3]} and not {others[wrong][:3]}"
 
 
 def check_attained(numbers: FloatArray, answers: list[Answer], measure: str) -> None:
@@ -121,13 +132,10 @@ def check_attained(numbers: FloatArray, answers: list[Answer], measure: str) -> 
             assert tuple(row) in {one[: len(row)] for one in answer.attained}, f"drawn {measure}"
 
 
-def check_mean(question: Question, scores: dh.Scores, measure: str, answers: Answers) -> None:
-    mean = mean_of(answers, measure, question.weights)
-    if question.judge is None or measure in NO_MEAN:
-        assert scores.reported() == pytest.approx(mean, abs=1e-9), measure
-        return
-    assert scores.human_mean == pytest.approx(mean, abs=1e-9), measure
-    by_judge = answers_to(question, question.judge)[measure]
+def check_estimate(question: Question, scores: dh.Scores, answers: Answers, by_judge: Answers) -> None:
+    """Check the mean that a judge's labels help to estimate, and that of human labels."""
+    label = scores.measure.label
+    check_equal(scores.human_mean, mean_of(answers, label, question.weights), f"human mean of {label}")
     known = [query for query, answer in answers.items() if answer is not None]
     others = [query for query, answer in by_judge.items() if answer is not None and query not in question.qrels]
     estimated = powered_mean(
@@ -138,7 +146,7 @@ def check_mean(question: Question, scores: dh.Scores, measure: str, answers: Ans
         other_weights=None if question.weights is None else np.array([question.weights[query] for query in others]),
         fewest=FEWEST_OF_MEAN,
     )
-    assert scores.mean == pytest.approx(estimated.estimate, abs=1e-9), measure
+    check_equal(scores.mean, estimated.estimate, f"estimated mean of {label}")
 
 
 def values_of(answers: Answers, queries: list[str]) -> FloatArray:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,8 +12,6 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import registry
-from deadheat.core import hooks
 from deadheat.core.data.changes import changes
 from deadheat.core.data.judging import judges_runs, kind_behind, kind_of
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
@@ -21,26 +19,6 @@ from deadheat.core.errors import DataError, MeasureError, ParameterError
 from deadheat.core.measures import Measure
 
 RUNS = {"up": dh.Run({"q": {"aa": 2.0, "b": 1.0}}), "down": dh.Run({"q": {"aa": 1.0, "b": 2.0}})}
-
-
-LENGTHS = hooks.Feature(
-    "lengths",
-    argument="qrels",
-    kind="given",
-    goes_with=("compare", "compare_evaluations"),
-    hints={"judge": "measure it yourself"},
-)
-
-
-@pytest.fixture(autouse=True)
-def _plugin() -> Iterator[None]:
-    """A plugin that says what goes with lengths: next to nothing."""
-    plugin = hooks.Plugin(
-        "lengths", "Judge documents by the length of their ids.", package="deadheat", features=(LENGTHS,)
-    )
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
-    yield
-    hooks.use(registry.REGISTRY)
 
 
 def measures(asked: Sequence[Measure]) -> Sequence[Measure]:
@@ -55,6 +33,7 @@ class Lengths:
 
     kind_of_judgments: ClassVar[KindOfJudgments] = KindOfJudgments(
         "lengths",
+        goes_with=("compare", "compare_evaluations", "depth"),
         default_measures=lambda: ["RR", "P@1"],
         measures=measures,
     )
@@ -126,8 +105,8 @@ def test_each_run_is_evaluated_under_its_own_judgments() -> None:
 @pytest.mark.plugins("compare")
 def test_what_does_not_go_with_them_is_refused() -> None:
     for asked in (dh.evaluate, dh.compare):
-        with pytest.raises(ParameterError, match=r"judge.*lengths.*measure it yourself") as refused:
-            asked(Lengths(2), RUNS, "P@1", judge={"q": {"aa": 1}})
+        with pytest.raises(ParameterError, match=r"judge.*lengths") as refused:
+            asked(Lengths(2), RUNS, "P@1", depth=1, judge={"q": {"aa": 1}})
         assert "None" in str(refused.value)
     with pytest.raises(ParameterError, match=r"then_by.*lengths"):
         dh.evaluate(Lengths(2), RUNS, "P@1", then_by=RUNS["up"])

@@ -16,6 +16,9 @@ class KindOfJudgments(NamedTuple):
     ----------
     what : str
         What is judged, as messages say it: the name of the feature whose record says what goes with it.
+    goes_with : tuple of str, default ()
+        What goes with them, such as ``depth`` and ``compare``, as in a `Feature`; of a kind that ships, its plugin's
+        record says it.
     default_measures : callable or None, default None
         Returns the measures, or their notation, that are computed if none are named; None: those of `evaluate`.
     measures : callable or None, default None
@@ -30,6 +33,7 @@ class KindOfJudgments(NamedTuple):
     """
 
     what: str
+    goes_with: tuple[str, ...] = ()
     default_measures: Callable[[], Sequence[Any]] | None = None
     measures: Callable[[Sequence[Any]], Sequence[Any]] | None = None
     is_run: Callable[[list[Any]], bool] | None = None

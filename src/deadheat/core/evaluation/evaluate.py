@@ -26,8 +26,9 @@ from deadheat.core.evaluation.intervals import Weights
 from deadheat.core.evaluation.modes import Mode, Placed, modes_on
 from deadheat.core.evaluation.scores import Scores, TieSpread
 from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_system
-from deadheat.core.evaluation.together import check_asked
+from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
+from deadheat.core.hooks import Feature
 from deadheat.core.io.splitting import in_pieces
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, at_level, measures_under, parse_measures
@@ -535,12 +536,13 @@ def evaluate(
     return found if is_several else found[""]
 
 
-def features_given(qrels: Source, *runs: Source) -> list[str]:
+def features_given(qrels: Source, *runs: Source) -> list[Feature]:
     """Return the features that are known by what is given: the kind of judgments, and of systems of several runs."""
-    kinds = [run.kind_of_system for run in runs if is_system(run)]
+    kinds = dict.fromkeys(run.kind_of_system for run in runs if is_system(run))
+    given = [feature_named(kind) for kind in kinds]
     if judges_runs(qrels):
-        kinds.append(kind_of(qrels).what)
-    return list(dict.fromkeys(kinds))
+        given.append(feature_of(kind_of(qrels)))
+    return given
 
 
 def _evaluate_system(qrels: Source, system: System, measures: Measures, options: EvaluationArguments) -> Evaluation:

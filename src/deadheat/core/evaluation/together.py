@@ -16,6 +16,7 @@ from deadheat.core.hooks import Feature
 from deadheat.core.settings import Conventions
 
 if TYPE_CHECKING:
+    from deadheat.core.data.kind_of_judgments import KindOfJudgments
     from deadheat.core.evaluation.evaluation import Evaluation
 
 
@@ -48,6 +49,11 @@ def feature_named(name: str) -> Feature:
     return hooks.features().get(name) or Feature(name, ())
 
 
+def feature_of(kind: KindOfJudgments) -> Feature:
+    """Return the feature that a kind of judgments is."""
+    return hooks.features().get(kind.what) or Feature(kind.what, kind.goes_with, argument="qrels", kind="given")
+
+
 def go_together(one: Asked, other: Asked) -> bool:
     """Tell whether two features go together.
 
@@ -66,28 +72,29 @@ def asked_by(arguments: Mapping[str, object]) -> list[Asked]:
     """Return the features that arguments of `evaluate` ask for, in the order of the registry."""
     asked = []
     for feature in hooks.features().values():
+        if feature.kind != "argument":
+            continue
         name = feature.argument or feature.name
         value = arguments.get(name)
-        if feature.kind == "argument" and not _is_default(name, value):
+        if value is not None and not _is_default(name, value):
             asked.append(Asked(feature, value))
     return asked
 
 
 def _is_default(argument: str, value: object) -> bool:
     """Tell whether a value asks for nothing; values may be of any type, as frames and arrays, which are not."""
-    default = getattr(Conventions, argument, None)
-    return value is None or value is False or (isinstance(value, str) and value == default)
+    return value is False or (isinstance(value, str) and value == getattr(Conventions, argument, None))
 
 
-def check_asked(arguments: Mapping[str, object], given: Collection[str] = ()) -> None:
+def check_asked(arguments: Mapping[str, object], given: Collection[Feature] = ()) -> None:
     """Raise `ParameterError` if two features are asked for that do not go together.
 
     Parameters
     ----------
     arguments : mapping of str to object
         Of `evaluate`, or some of them; one that has its default asks for nothing.
-    given : collection of str
-        The features that are known by what was given, such as spans in the place of qrels.
+    given : collection of Feature
+        Those that are known by what was given, such as spans in the place of qrels.
 
     Examples
     --------
@@ -97,9 +104,8 @@ def check_asked(arguments: Mapping[str, object], given: Collection[str] = ()) ->
     deadheat.core.errors.ParameterError: judged_only must be False with unjudged='bounds', got True
     """
     asked = asked_by(arguments)
-    for name in given:
-        feature = feature_named(name)
-        asked.append(Asked(feature, name))
+    for feature in given:
+        asked.append(Asked(feature, feature.name))
     for one, other in combinations(asked, 2):
         if not go_together(one, other):
             refuse(one, other)
@@ -153,7 +159,7 @@ def features_of(evaluation: Evaluation) -> list[Asked]:
     if evaluation.weights is not None:
         parts.add("weights")
     if evaluation.qrels.judging_rule is not None:
-        parts.add(evaluation.qrels.judging_rule.kind.what)
+        asked.append(Asked(feature_of(evaluation.qrels.judging_rule.kind)))
     for name in sorted(parts - names):
         asked.append(Asked(feature_named(name)))
     return asked
