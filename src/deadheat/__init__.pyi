@@ -35,6 +35,8 @@ from deadheat.plugins.compat.explain import Explanation, explain
 from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
 from deadheat.plugins.fusion.fuse import fuse
+from deadheat.plugins.fusion.tuned import TunedFusion
+from deadheat.plugins.fusion.tuning import tune_fusion
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.plugins.judges.answers import read_judgments
@@ -110,6 +112,7 @@ __all__ = [
     "TieComplexity",
     "TieOrders",
     "TieProfile",
+    "TunedFusion",
     "agree",
     "agree_systems",
     "bench",
@@ -155,5 +158,6 @@ __all__ = [
     "tie_complexity",
     "tie_orders",
     "tie_profile",
+    "tune_fusion",
 ]
 __all__ += _measures.__all__

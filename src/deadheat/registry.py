@@ -445,6 +445,8 @@ FUSION = Plugin(
     commands=(
         Command("fuse", "deadheat.plugins.fusion.command", "Make one run of several, exactly where scores tie."),
     ),
+    reports=("deadheat.plugins.fusion.report_of_tuning",),
+    figures=("deadheat.plugins.fusion.figures",),
 )
 
 DENSE = Plugin(

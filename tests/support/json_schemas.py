@@ -61,6 +61,9 @@ compare Q.txt A.run B.run E.run -m RR --baseline A --baseline B
 compare Q.txt A.run B.run E.run -m 'nDCG@2 RR P@1' --orders --test t --correction none --confidence-level 0.7
 fuse A.run B.run
 fuse A.run B.run --qrels Q.txt -m 'RR nDCG@2' --method isr
+fuse A.run B.run --qrels Q.txt --tune RR --folds 2
+fuse A.run B.run --qrels Q.txt --tune RR --method mapfuse
+fuse A.run B.run --qrels Q.txt --tune RR --method wsum --grid 3
 agree A.run B.run
 agree O1 O2
 agree A.run B.run E.run

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "evaluate": (dh.evaluate,),
     "compare": (dh.compare, dh.Comparison.orders),
-    "fuse": (dh.fuse, dh.evaluate),
+    "fuse": (dh.fuse, dh.tune_fusion, dh.evaluate),
     "agree": (dh.agree, dh.agree_systems),
     "leaderboard": (dh.leaderboard,),
     "gate": (dh.gate,),

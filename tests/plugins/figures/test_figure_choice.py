@@ -22,17 +22,20 @@ PAGE = Path(report.__file__).parent
 THEME = re.compile(r":root\{([^}]*)\}")
 
 
-CLASSES = (dh.Evaluation, dh.Comparison, dh.Languages, dh.Strata, dh.TieProfile, dh.CoarseningProfile, dh.Simulation)
+CLASSES = (
+    *(dh.Evaluation, dh.Comparison, dh.Languages, dh.Strata, dh.TieProfile, dh.CoarseningProfile, dh.Simulation),
+    *(dh.History, dh.Leaderboard, dh.JudgeAgreement, dh.TunedFusion),
+)
 
 
-@pytest.mark.parametrize("of", [*CLASSES, dh.History, dh.Leaderboard, dh.JudgeAgreement])
+@pytest.mark.parametrize("of", CLASSES)
 def test_what_is_shown_of_a_class_are_figures_of_its_kind(of: type[Plottable]) -> None:
     assert 1 <= len(of.figures_shown) <= MOST_SHOWN
     assert set(of.figures_shown) <= set(figures.figures_of(of.figure_kind))
 
 
 def test_every_class_with_figures_says_which() -> None:
-    assert set(Plottable.__subclasses__()) == {*CLASSES, dh.History, dh.Leaderboard, dh.JudgeAgreement}
+    assert set(Plottable.__subclasses__()) == {*CLASSES}
 
 
 def test_the_script_of_a_page_draws_each_figure_of_a_comparison() -> None:

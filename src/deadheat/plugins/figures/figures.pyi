@@ -6,6 +6,7 @@ from deadheat.plugins.figures.base import Drawing, Figure, drawings, figures_of,
 from deadheat.plugins.figures.draw_lines import cutoffs
 from deadheat.plugins.figures.draw_rows import forest, strata, traditional
 from deadheat.plugins.figures.saving import rendered, save
+from deadheat.plugins.fusion.figures import tuning
 from deadheat.plugins.judges.figures import confusion, judge_bias, judged_means
 from deadheat.plugins.languages.figures import slopes
 from deadheat.plugins.leaderboard.figures import heat_map, rank_intervals, tiers, without_task
@@ -54,5 +55,6 @@ __all__ = [
     "tie_ratio",
     "tiers",
     "traditional",
+    "tuning",
     "without_task",
 ]

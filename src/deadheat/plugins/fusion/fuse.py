@@ -20,7 +20,7 @@ from deadheat.plugins.fusion.base import Method
 from deadheat.plugins.fusion.catalogue import make_method
 from deadheat.plugins.fusion.judged import JudgedPool
 from deadheat.plugins.fusion.norms import NORMS, Norm
-from deadheat.plugins.fusion.pool import TIES, Pool, check_finite, order_by_score, pool_runs
+from deadheat.plugins.fusion.pool import TIES, Pool, check_finite, order_within, pool_runs
 
 Weights: TypeAlias = Sequence[float] | FloatArray | Mapping[str, float]
 
@@ -305,14 +305,9 @@ def notes_of_pool(runs: Sequence[Run], pool: Pool) -> list[str]:
 
 def make_run(pool: Pool, scores: FloatArray, name: str, notes: Sequence[str]) -> Run:
     """Return the candidates as a run, each query from the best to the worst."""
-    order = order_by_score(pool.query, scores)
-    query = pool.query
-    doc_ids = pool.doc_ids
-    if order is not None:
-        query = query[order]
-        doc_ids = doc_ids.gather(order)
-        scores = scores[order]
-    frame = pl.DataFrame({"query_id": pool.query_ids.gather(query), "doc_id": doc_ids, "score": scores})
+    order = order_within(pool.bounds, -scores)
+    query_ids = pool.query_ids.gather(pool.query)
+    frame = pl.DataFrame({"query_id": query_ids, "doc_id": pool.doc_ids.gather(order), "score": scores[order]})
     run = Run.of_checked(frame, name)
     assert isinstance(run.rows, MemoryRows)  # noqa: S101 - of a frame
     run.rows.are_unique = True

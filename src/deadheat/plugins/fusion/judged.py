@@ -15,6 +15,9 @@ from deadheat.core.placements.contiguous import count_above_and_tied
 from deadheat.core.placements.placements import Placements, sort_rows
 from deadheat.plugins.fusion.pool import Pool, RankedRun
 
+FEW = 8  # judged documents of a query with which all candidates are compared
+FEW_ROWS = 4  # candidates for each of them, at least
+
 
 @dataclass(frozen=True, eq=False)
 class Hits:
@@ -133,12 +136,48 @@ class JudgedPool:
 
     def place_scores(self, scores: FloatArray) -> Placements:
         """Return the placements of the candidates by fused scores, for the queries that count."""
-        pool = self.pool
-        bounds = pool.bounds
+        return self.place_all(scores).select(self._counted(self.keep))
+
+    def place_all(self, scores: FloatArray) -> Placements:
+        """Return the placements of the candidates by fused scores, for all queries of the qrels."""
+        above, tied = self._count(scores)
+        return self._placements(np.arange(len(self.candidate)), above, tied, self.pool.n_candidates)
+
+    def _count(self, scores: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return how many candidates are above each judged one, and how many have its score."""
+        bounds = self.pool.bounds
+        query = self.pool.query[self.candidate]
         own = scores[self.candidate]
-        above, tied, _, _ = count_above_and_tied(scores, bounds, pool.query[self.candidate], own, self.candidate)
-        placements = self._placements(np.arange(len(self.candidate)), above, tied, np.diff(bounds))
-        return placements.select(self._counted(self.keep))
+        n_judged = np.bincount(query, minlength=self.pool.n_queries)
+        most = int(n_judged.max(initial=0))
+        if most * FEW_ROWS > len(scores) or most > FEW:
+            above, tied, _, _ = count_above_and_tied(scores, bounds, query, own, self.candidate)
+            return above, tied
+        # few judged documents of long lists: to compare is faster than to sort
+        first = np.searchsorted(query, np.arange(self.pool.n_queries))
+        above = np.zeros(len(query), np.int64)
+        tied = np.ones(len(query), np.int64)
+        filled = np.flatnonzero(np.diff(bounds))
+        starts = bounds[filled]
+        sizes = np.diff(bounds)
+        for place in range(most):
+            some = np.flatnonzero(n_judged > place)
+            score = np.full(self.pool.n_queries, np.inf)
+            score[some] = own[first[some] + place]
+            of_candidates = np.repeat(score, sizes)
+            rows = first[some] + place
+            n_above = np.zeros(self.pool.n_queries, np.int64)
+            n_above[filled] = np.add.reduceat(scores > of_candidates, starts, dtype=np.int64)
+            n_tied = np.zeros(self.pool.n_queries, np.int64)
+            n_tied[filled] = np.add.reduceat(scores == of_candidates, starts, dtype=np.int64)
+            above[rows] = n_above[some]
+            tied[rows] = n_tied[some]
+        return above, tied
+
+    @property
+    def query_of_pool(self) -> IntArray:
+        """The place among the queries of the qrels of each query of the pool; -1 without judgments."""
+        return self._codes
 
     @cached_property
     def _codes(self) -> IntArray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,7 @@ from deadheat.core.wording import format_count, format_list
 
 TIES = ("expected", "doc_id", "input")
 """What a tie within a run counts where ranks matter: the mean over its orders, or one order."""
-KEY_BITS = 64  # of a number that stands for a query and a document
+AT_ONCE = 1 << 17  # rows that are sorted together
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +218,7 @@ def _codes_of_rows(runs: IdRuns, query_ids: pl.Series) -> IntArray:
 def _find_candidates(query: IntArray, n_queries: int, doc_ids: pl.Series) -> tuple[IntArray, IntArray, IntArray]:
     """Find the rows with the same query and document.
 
-    Numbers of 64 bits stand for queries and documents, of which the ids decide whether equal ones are the same.
+    Hashes of the ids are sorted within each query; the ids decide whether documents of one hash are the same.
 
     Returns
     -------
@@ -228,33 +229,79 @@ def _find_candidates(query: IntArray, n_queries: int, doc_ids: pl.Series) -> tup
     candidates : ndarray of int, shape (n_rows,)
         The candidate of each row.
     """
-    bits = np.uint64(max(1, n_queries.bit_length()))
-    of_query = query.astype(np.uint64) << (np.uint64(KEY_BITS) - bits)
-    keys = of_query | (doc_ids.hash().to_numpy() >> bits)
-    order = np.argsort(keys, kind="stable")
-    is_new = _is_new(keys[order])
+    by_query = np.argsort(query, kind="stable")
+    ordered = query[by_query]
+    bounds = np.searchsorted(ordered, np.arange(n_queries + 1))
+    order, is_new = _group_rows(doc_ids.hash().to_numpy(), by_query, ordered, bounds)
     repeats = np.flatnonzero(~is_new)
     are_same = doc_ids.gather(order[repeats]) == doc_ids.gather(order[repeats - 1])
     if not are_same.all():  # two documents have one hash
-        keys = of_query | doc_ids.rank("dense").cast(pl.UInt64).to_numpy()
-        order = np.argsort(keys, kind="stable")
-        is_new = _is_new(keys[order])
-    first_rows = order[is_new]
-    group_of_row = np.empty(len(keys), np.int64)
-    group_of_row[order] = np.cumsum(is_new) - 1
-    # within a query in the order of the rows, not of the hashes, which another version of Polars may change
-    in_order = np.argsort(query[first_rows] * len(keys) + first_rows, kind="stable")
-    number = np.empty(len(in_order), np.int64)
-    number[in_order] = np.arange(len(in_order))
-    first_rows = first_rows[in_order]
-    return query[first_rows], first_rows, number[group_of_row]
+        order, is_new = _group_rows(doc_ids.rank("dense").cast(pl.UInt64).to_numpy(), by_query, ordered, bounds)
+    first_of_group = order[is_new]
+    # candidates are in the order of the rows, not of the hashes, which another version of Polars may change
+    is_first = np.zeros(len(query), np.bool_)
+    is_first[first_of_group] = True
+    first_rows = by_query[is_first[by_query]]
+    number = np.empty(len(query), np.int64)
+    number[first_rows] = np.arange(len(first_rows))
+    candidates = np.empty(len(query), np.int64)
+    candidates[order] = np.repeat(number[first_of_group], np.diff(np.flatnonzero(is_new), append=len(query)))
+    return query[first_rows], first_rows, candidates
 
 
-def _is_new(keys: IntArray) -> BoolArray:
-    """Tell which of sorted keys differ from the one before."""
+def order_within(bounds: IntArray, values: FloatArray | IntArray) -> IntArray:
+    """Return the order that sorts the values of each query, equal ones in their order.
+
+    Queries of about one size are sorted together, in the cache of the processor: one sort of all rows takes three times
+    as long.
+
+    Parameters
+    ----------
+    bounds : ndarray of int, shape (n_queries + 1,)
+        Where the values of each query start, and their number.
+    values : ndarray, shape (n_rows,)
+
+    Examples
+    --------
+    >>> order_within(np.array([0, 3, 5]), np.array([3.0, 1.0, 2.0, 9.0, 0.0])).tolist()
+    [1, 2, 0, 4, 3]
+    """
+    sizes = np.diff(bounds)
+    by_size = np.argsort(sizes, kind="stable")
+    n_cells = np.cumsum(sizes[by_size])
+    order = np.arange(len(values))
+    largest: Any = np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype.str).max
+    for queries in np.split(by_size, np.flatnonzero(np.diff(n_cells // AT_ONCE)) + 1):
+        if not len(queries) or sizes[queries[-1]] < 2:
+            continue
+        places = np.arange(sizes[queries[-1]])
+        is_there = places < sizes[queries][:, np.newaxis]
+        start = bounds[queries][:, np.newaxis]
+        rows = (start + places)[is_there]
+        block = np.full(is_there.shape, largest, values.dtype)
+        block[is_there] = values[rows]
+        order[rows] = (start + np.argsort(block, axis=1, kind="stable"))[is_there]  # what is not there comes last
+    return order
+
+
+def _group_rows(keys: IntArray, by_query: IntArray, ordered: IntArray, bounds: IntArray) -> tuple[IntArray, BoolArray]:
+    """Return rows with those of one query and key together, and which of them are the first of their group.
+
+    Parameters
+    ----------
+    keys : ndarray of int, shape (n_rows,)
+    by_query : ndarray of int, shape (n_rows,)
+        Rows sorted by query, each query's in their order.
+    ordered : ndarray of int, shape (n_rows,)
+        Their queries.
+    bounds : ndarray of int, shape (n_queries + 1,)
+    """
+    keys = keys[by_query]
+    within = order_within(bounds, keys)
+    keys = keys[within]
     is_new = np.ones(len(keys), np.bool_)
-    is_new[1:] = keys[1:] != keys[:-1]
-    return is_new
+    is_new[1:] = (keys[1:] != keys[:-1]) | (ordered[1:] != ordered[:-1])
+    return by_query[within], is_new
 
 
 def rank_rows(query: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray]:
@@ -298,7 +345,10 @@ def order_by_score(query: IntArray, scores: FloatArray) -> IntArray | None:
     is_in_order = (query[1:] >= query[:-1]) & (~is_same | (scores[1:] <= scores[:-1]))
     if is_in_order.all():
         return None
-    return np.lexsort((-scores, query))
+    by_query = np.argsort(query, kind="stable")
+    ordered = query[by_query]
+    bounds = np.append(run_starts(ordered), len(query))
+    return by_query[order_within(bounds, -scores[by_query])]
 
 
 def _break_ties(query: IntArray, above: IntArray, tied: IntArray, doc_ids: pl.Series | None) -> IntArray:

@@ -75,15 +75,16 @@ def report_fused(fused: FusedRuns, scored: Scored | None = None, *, path: str | 
     for measure in measures:
         columns.append(Column(measure.label, measure.label))
     table = tabulate("fusion", (SYSTEM,), columns, rows)
+    recipe = fused.recipe.describe()
     facts = [
-        Fact("method", fused.recipe.method.name, "method", fused.recipe.describe()),
+        Fact("method", fused.recipe.method.name, "method", recipe, brief=recipe),
         prose_fact("tied", OF_TIED),
         *(note_fact("inputs", note) for note in fused.run.notes),
     ]
     if scored is not None:
         facts += _facts_of_orders(scored)
     if path is not None:
-        facts.append(Fact("written", path, "written", path))
+        facts.append(Fact("written", path, "written", path, brief=path))
     return Report((table,), tuple(facts))
 
 
