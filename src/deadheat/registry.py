@@ -314,6 +314,7 @@ BOUNDS = Plugin(
                 *("abstention", "compare_languages"),
             ),
             what="judgments that a judge failed to give",
+            hints={"bounds": "with failures there are bounds over what a judge failed to grade, and no others"},
         ),
     ),
 )

@@ -121,14 +121,13 @@ class Asked:
             "judged_only": asked.judged_only,
             "score_precision": asked.decimals,
             "rel": asked.rel,
-            "unjudged": "bounds" if asked.has_bounds and asked.open_labels is None else "zero",
             "weights": asked.weights,
             "judge": self._rows(asked.judge) if asked.judge and self.has_subtopics else asked.judge,
             "ascending": self.is_ascending,
             "normalize_ids": "NFC" if self.has_other_form else None,
             "then_by": [self._written(key) for key in asked.keys] or None,
         }
-        defaults = {"ties": "expected", "missing": "empty", "unjudged": "zero", "rel": 1.0}
+        defaults = {"ties": "expected", "missing": "empty", "rel": 1.0}
         named = {}
         for name, value in given.items():
             if value is not None and value is not False and value != defaults.get(name):
@@ -249,10 +248,11 @@ def _ask_for_judge(asked: Asked) -> None:
 
 @tried("bounds", "bounds", "unjudged|bounds")
 def _ask_for_bounds(asked: Asked) -> None:
+    asked.options["unjudged"] = "bounds"
     asked.question.has_bounds = True
 
 
-@tried("failures", "failures", "unjudged|bounds|without a grade")
+@tried("failures", "failures", "failures|unjudged|bounds|without a grade")
 def _ask_for_failures(asked: Asked) -> None:
     """A judge fails to grade documents: some that nobody judged, and one that would have a label else."""
     rng = random.Random(7)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # one source cannot hold both: answers of a judge have no such columns, and there are no spans of these
 APART = [
-    *({"failures", other} for other in ("unanswerable", "subtopics", "bounds", "spans")),
+    *({"failures", other} for other in ("unanswerable", "subtopics", "spans")),
     *({"spans", other} for other in ("negative labels", "subtopics")),
 ]
 NOTHING = Answer(math.nan, math.nan, math.nan, math.nan)

@@ -661,3 +661,7 @@ def test_what_is_for_unjudged_documents_is_refused_as_each_chunk_is_judged() -> 
             dh.evaluate(spans, chunks, "P@1", **given)
         with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
             dh.compare(spans, {"a": chunks, "b": chunks}, "P@1", **given)
+        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+            dh.evaluate(*spans.judge(chunks), "P@1", **given)
+        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+            dh.evaluate(spans, chunks, "P@1").rescored(**given)

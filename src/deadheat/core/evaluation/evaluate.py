@@ -76,7 +76,7 @@ def evaluate_many(
     by_rule : list of ndarray of float, shape (n_queries,)
         The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
     """
-    check_measures(conventions, measures)
+    check_conventions(conventions, qrels, measures)
     are_whole = conventions.depth is None and not conventions.judged_only
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
@@ -143,7 +143,7 @@ def evaluate_under(
     engine : Engine, optional
         Of the qrels and the run; made here by default.
     """
-    check_measures(conventions, measures)
+    check_conventions(conventions, qrels, measures)
     modes = modes_on(conventions, qrels, run)
     for mode in modes:
         conventions = mode.prepare(conventions, qrels, run)
@@ -164,6 +164,13 @@ def evaluate_under(
         for mode in modes:
             scores = mode.finish(scores, Placed(conventions, qrels, run, placements, ranked))
     return evaluation_of(conventions, qrels, run, placements, scores, lacking)
+
+
+def check_conventions(conventions: Conventions, qrels: Qrels, measures: Sequence[Measure]) -> None:
+    """Raise `ParameterError` for conventions that do not go with the kind of the judgments, or with measures."""
+    if qrels.judging_rule is not None:
+        check_asked(vars(conventions), [feature_of(qrels.judging_rule.kind)])
+    check_measures(conventions, measures)
 
 
 def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> None:

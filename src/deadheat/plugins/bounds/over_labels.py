@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from deadheat.core.data.rows import UnreadRows
+from deadheat.core.evaluation.together import Asked, feature_named, refuse
 from deadheat.plugins.bounds.conventions import highest_label
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class BoundsOverLabels:
         """Return conventions with bounds up to what documents without a grade may have."""
         if qrels.open_to is None:
             return conventions
+        if conventions.unjudged != "zero" and conventions.unjudged_max_rel is None:  # those of failures have a top
+            refuse(Asked(feature_named("bounds"), conventions.unjudged), Asked(feature_named("failures"), "failures"))
         return replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
 
     def finish(self, scores: list[Scores], placed: Placed) -> list[Scores]:
