@@ -70,7 +70,7 @@ def test_nothing_is_shown_of_one_query() -> None:
 
 
 def test_the_colours_of_gains_and_losses_are_those_of_the_page() -> None:
-    page = (PAGE.parent / "plugins" / "page" / "page.css").read_text(encoding="utf-8")
+    page = (PAGE.parent.parent / "plugins" / "page" / "page.css").read_text(encoding="utf-8")
     document = (PAGE / "templates" / "document.css").read_text(encoding="utf-8")
     light, dark = (dict(re.findall(r"--([\w-]+):(#\w+)", own)) for own in THEME.findall(page)[:2])
     in_dark = dict(re.findall(r"--fig-(\w+):(#\w+)", document))
