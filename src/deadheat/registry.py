@@ -231,7 +231,14 @@ MORE_MEASURES = Plugin(
     ),
     figures=("deadheat.plugins.more_measures.figures",),
     services=(Service("abstention", "deadheat.plugins.more_measures.abstention_table"),),
-    features=(Feature("abstention", kind="use", goes_with=CONVENTIONS, what="abstention"),),
+    features=(
+        Feature(
+            "abstention",
+            kind="use",
+            goes_with=tuple(name for name in CONVENTIONS if name != "weights"),
+            what="abstention",
+        ),
+    ),
 )
 
 JUDGES = Plugin(
