@@ -13,7 +13,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.evaluation.evaluate import load_evaluation
+from deadheat.core.evaluation.open_evaluations import load_evaluation
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.intervals import cluster_codes
+from deadheat.core.evaluation.query_columns import cluster_codes
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import Cluster

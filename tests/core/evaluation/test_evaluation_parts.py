@@ -16,9 +16,12 @@ import deadheat as dh
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.data.queries import Queries
 from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
-from deadheat.core.evaluation.intervals import Interval, Stratum, Weights
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.parts import Scored
+from deadheat.core.evaluation.query_columns import Weights
+from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.stratum import Stratum
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.report.compact_scores import compact_scores
 from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate

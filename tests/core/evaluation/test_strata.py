@@ -15,11 +15,11 @@ import scipy
 import deadheat as dh
 from deadheat.core.data.queries import Queries
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, ParameterError
-from deadheat.core.evaluation.intervals import NONE, groups, label
+from deadheat.core.evaluation.stratum import NONE, groups, label
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 if TYPE_CHECKING:
-    from deadheat.core.evaluation.evaluation import Strata
+    from deadheat.core.evaluation.strata import Strata
 
 N_QUERIES = 60
 MEASURES = ["nDCG@3", "RR", "FRP"]

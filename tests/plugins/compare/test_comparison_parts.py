@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.data.tables import Source
 from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.intervals import Stratum
+from deadheat.core.evaluation.stratum import Stratum
 from deadheat.core.measures import Measure
 from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate
 from deadheat.plugins.compare.pair import Pair, Pairs

@@ -12,7 +12,7 @@ import pytrec_eval
 import deadheat as dh
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluate import difference_of, differences
+from deadheat.core.evaluation.rule_difference import difference_of, differences
 from deadheat.core.settings import Conventions
 from deadheat.plugins.ties.beside import evaluate_beside
 from oracle.random_cases import BATCHES, Batch

@@ -19,17 +19,7 @@ from deadheat.core.cli.figures import befores, draw_figures, with_figure_options
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
-from deadheat.core.cli.options import (
-    COLLECTION,
-    INTERVALS,
-    LAST,
-    LISTS,
-    READING,
-    SAVING,
-    STRATA,
-    command,
-    with_options,
-)
+from deadheat.core.cli.options import COLLECTION, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, with_options
 from deadheat.core.cli.paths import INPUT, PATH, named_runs, shown_path
 from deadheat.core.cli.printing import Output, check_output, full_option, output_options, table_option
 from deadheat.core.cli.read_options import (
@@ -55,7 +45,7 @@ if TYPE_CHECKING:
     from deadheat.core.evaluation.systems import System
     from deadheat.core.measures import Measure
     from deadheat.core.report.model import Report
-    from deadheat.core.report.of_evaluation import Grouping
+    from deadheat.core.report.of_strata import Grouping
 
 NOT_OF_SYSTEMS = ("beside", "figures", "unjudged", "then_by", "judge")
 NOT_WITH = (  # an option, those that it does not go with, and why
@@ -391,7 +381,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     First, if there is a rule, the evaluation with ties broken by it; then, if the run and the qrels share no document,
     one of each. The qrels are read and checked once; of each run what is to be saved stays in memory.
     """
-    from deadheat.core.evaluation.evaluate import traditional
+    from deadheat.core.evaluation.rule_difference import traditional
 
     evaluations, beside, unmatched = [], {}, {}
     judgments = open_qrels(qrels) if systems else qrels

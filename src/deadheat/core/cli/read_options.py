@@ -15,18 +15,12 @@ from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.judged import kind_asked
 from deadheat.core.cli.paths import shown_path
 from deadheat.core.libraries import load_libraries
-from deadheat.core.settings import (
-    PROPORTION,
-    RESAMPLED,
-    TIES,
-    Conventions,
-    Design,
-)
+from deadheat.core.settings import PROPORTION, RESAMPLED, TIES, Conventions, Design
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import IntervalOptions
     from deadheat.core.measures import Measure
-    from deadheat.core.report.of_evaluation import Grouping
+    from deadheat.core.report.of_strata import Grouping
 from deadheat.core.cli.options import INTERVALS
 
 
@@ -112,7 +106,7 @@ def read_queries(options: Mapping[str, Any]) -> dh.Queries | None:
     """Read the table of queries, and check that it has the columns that were named."""
     if options["queries"] is None:
         return None
-    from deadheat.core.evaluation.intervals import check_columns, groupings_of, names_of
+    from deadheat.core.evaluation.stratum import check_columns, groupings_of, names_of
 
     queries = dh.Queries(options["queries"])
     for names in groupings_of(options["by"], queries) if options["by"] else ():
@@ -135,7 +129,7 @@ def sets_of_strata(
     """
     if queries is None:
         return [()]
-    from deadheat.core.evaluation.intervals import columns_of, groupings_of
+    from deadheat.core.evaluation.stratum import columns_of, groupings_of
 
     ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
     asked = groupings_of(options["by"], queries) if options["by"] else [()]
@@ -148,8 +142,8 @@ def grouping_of(
     evaluations: Sequence[dh.Evaluation], queries: dh.Queries, columns: tuple[str, ...], options: Mapping[str, Any]
 ) -> Grouping:
     """Return the strata of evaluations by some columns, and what the report says of them."""
-    from deadheat.core.evaluation.intervals import strata_of
-    from deadheat.core.report.of_evaluation import Grouping
+    from deadheat.core.evaluation.stratum import strata_of
+    from deadheat.core.report.of_strata import Grouping
 
     ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
     return Grouping(

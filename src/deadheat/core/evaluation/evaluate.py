@@ -1,11 +1,11 @@
-"""From qrels and a run, or a file, to exact scores by query: evaluate(), load_evaluation(), and what they share.
+"""From qrels and a run to exact scores by query: evaluate(), and what commands share with it.
 
 What a run costs however small it is (joins, calls of each measure) is paid once for runs that are evaluated together:
 they are placed and scored as one run with the queries of all.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast, overload
 
@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
-from deadheat.core.checks import as_list, by_name
+from deadheat.core.checks import by_name
 from deadheat.core.data.doubts import alike, note_of_negative
 from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
@@ -22,8 +22,8 @@ from deadheat.core.data.rows import ScorePrecision
 from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Weights
 from deadheat.core.evaluation.modes import Mode, Placed, modes_on
+from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.evaluation.scores import Scores, TieSpread
 from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_system
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
@@ -40,9 +40,7 @@ from deadheat.core.placements.place import Engine, engine_of, open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.policies import Shortened
 from deadheat.core.random_generators import Rng
-from deadheat.core.scalars import NOISE
 from deadheat.core.settings import ConventionArguments, Conventions
-from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_for_people, format_list
 
 MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
@@ -608,158 +606,3 @@ def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Sour
     return [
         Run(run, name=key, columns={"score": key}) if isinstance(key, str) and key in columns else key for key in keys
     ]
-
-
-def load_evaluation(path: str | Path) -> Evaluation:
-    """Read an evaluation that :meth:`Evaluation.save` wrote.
-
-    Scores, means, tie statistics, intervals and placements are those of the original. A `Custom` measure keeps its name
-    and its scores, but not its function.
-
-    Parameters
-    ----------
-    path : path
-        Of the JSON file.
-
-    Returns
-    -------
-    Evaluation
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged or changed, or was written by a newer deadheat.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = evaluate({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 1}}, "RR").save(f"{folder}/bm25.json")
-    ...     load_evaluation(path).means()
-    {'RR': 0.75}
-    """
-    from deadheat.core.evaluation.saved import SAVED, parts_in  # few evaluations are loaded
-
-    scores, parts = SAVED.read(path, parts_in)
-    return Evaluation(scores, **parts)
-
-
-def open_evaluation(evaluation: object) -> Evaluation:
-    """Return an evaluation that is given as such or as the path of a saved one."""
-    if isinstance(evaluation, Evaluation):
-        return evaluation
-    if not isinstance(evaluation, str | Path):
-        raise ParameterError(found=type(evaluation).__name__, allowed="an Evaluation or the path of a saved one")
-    return load_evaluation(evaluation)
-
-
-def by_own_name(
-    given: Mapping[Any, Any] | Iterable[Any], evaluated: Callable[[Any], Evaluation] = open_evaluation, where: str = ""
-) -> dict[str, Evaluation]:
-    """Return evaluations by the names that a mapping has for them; those of a list have names of their own.
-
-    Parameters
-    ----------
-    given : mapping, or iterable
-        Of evaluations, or of whatever `evaluated` makes one of.
-    evaluated : callable
-    where : str, default ""
-        For the error, if two have one name.
-    """
-    if isinstance(given, Mapping):
-        pairs: Iterable[tuple[Any, Any]] = given.items()
-    else:
-        pairs = [(None, one) for one in as_list("evaluations", given, "a dict {name: evaluation}, or a list of them")]
-    made = [(name, evaluated(one)) for name, one in pairs]
-    return by_name(((one.name if name is None else name, one) for name, one in made), where)
-
-
-def shared_measures(measures: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
-    """Return the notations of the measures that all evaluations have; raise an error if there is none.
-
-    Parameters
-    ----------
-    measures : sequence of (str, mapping of str to str)
-        The name of each evaluation, and by the notations of its measures the names by which they were asked for.
-    """
-    (_, first), *others = measures
-    shared = [notation for notation in first if all(notation in labels for _, labels in others)]
-    if not shared:
-        held = group_values((", ".join(labels.values()), name) for name, labels in measures)
-        told = [f"{labels} of {names[0]}" for labels, names in held.items()]
-        raise DataError("the evaluations have no measure in common", found=format_list(told, between="; "))
-    return shared
-
-
-@dataclass(frozen=True)
-class RuleDifference:
-    """How far a rule that breaks ties is from the exact values of a measure.
-
-    Attributes
-    ----------
-    measure : Measure
-    rule : {"doc_id", "input"}
-    exact, traditional : float
-        The mean over queries (of counts the total), exact over all orders of the ties and under the rule. Of geometric
-        means these are values, as is their `difference`, and all other numbers are of the logarithms of queries.
-    mean, max : float
-        Mean and largest distance of the two in a query; NaN without queries.
-    distance_std : float
-        Standard deviation over queries of that distance (the divisor is n - 1); NaN for fewer than two queries.
-    query_id : str
-        The first query with the largest distance; empty without queries, or where no query has any.
-    std, traditional_std : float
-        Standard deviation over queries (the divisor is n - 1) of the exact values and of those under the rule.
-    n_queries : int
-        Queries with a value.
-    """
-
-    measure: Measure
-    rule: str
-    exact: float
-    traditional: float
-    mean: float
-    max: float
-    distance_std: float
-    query_id: str
-    std: float
-    traditional_std: float
-    n_queries: int
-
-    @property
-    def difference(self) -> float:
-        """The mean under the rule minus the exact mean."""
-        return self.traditional - self.exact
-
-
-def traditional(exact: Evaluation, values: Sequence[FloatArray], rule: str) -> Evaluation:
-    """Return an evaluation with the values of its measures under a rule that breaks ties."""
-    return Evaluation(
-        [replace(own, values=of_rule) for own, of_rule in zip(exact, values, strict=True)],
-        **exact.parts() | {"conventions": replace(exact.conventions, ties=rule)},
-    )
-
-
-def differences(exact: Scores, traditional: Scores) -> FloatArray:
-    """Return the value under the rule minus the exact one, of shape (n_queries,); 0 where rounding alone differs."""
-    found = traditional.values - exact.values
-    return np.where(np.abs(found) > NOISE * np.maximum(1.0, np.abs(exact.values)), found, found * 0.0)
-
-
-def difference_of(exact: Scores, traditional: Scores, rule: str) -> RuleDifference:
-    """Return how far the values under a rule are from the exact ones of the same queries."""
-    apart = np.abs(differences(exact, traditional))
-    kept = apart[~np.isnan(apart)]
-    return RuleDifference(
-        exact.measure,
-        rule,
-        exact.reported(),
-        traditional.reported(),
-        float(kept.mean()) if len(kept) else float("nan"),
-        float(kept.max()) if len(kept) else float("nan"),
-        float(kept.std(ddof=1)) if len(kept) > 1 else float("nan"),
-        str(exact.query_ids[int(np.nanargmax(apart))]) if len(kept) and kept.max() > 0 else "",
-        exact.std,
-        traditional.std,
-        exact.n_queries,
-    )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from deadheat.core.data.queries import Queries
-    from deadheat.core.evaluation.intervals import Stratum, Weights
+    from deadheat.core.evaluation.query_columns import Weights
+    from deadheat.core.evaluation.stratum import Stratum
 
 
 Evaluation = TypeVar("Evaluation")  # the class of that name, which imports this file

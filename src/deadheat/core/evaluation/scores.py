@@ -12,27 +12,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.core import hooks
-from deadheat.core.arrays import (
-    ArrayLike,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    TextArray,
-    places_of,
-    with_own_arithmetic,
-)
+from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, places_of, with_own_arithmetic
 from deadheat.core.data.renderable import InNotebooks, Numbers
 from deadheat.core.data.tables import Source
 from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.intervals import (
-    BEARABLE_SKEWNESS,
-    Cluster,
-    Interval,
-    IntervalOptions,
-    cluster_codes,
-    method_of,
-)
+from deadheat.core.evaluation.intervals import BEARABLE_SKEWNESS, Cluster, Interval, IntervalOptions, method_of
 from deadheat.core.evaluation.parts import EstimatesMean, MeanEstimate, ScorePart
+from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.kernels import weighting
 from deadheat.core.kernels.agreement import n_swapped_pairs
 from deadheat.core.kernels.ranks import first_ranks

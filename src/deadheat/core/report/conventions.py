@@ -11,7 +11,8 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.evaluation.facts import NOTABLE, TOP, Facts
-from deadheat.core.evaluation.intervals import FEWEST_RESAMPLED, Interval, heavy
+from deadheat.core.evaluation.intervals import FEWEST_RESAMPLED, Interval
+from deadheat.core.evaluation.query_columns import heavy
 from deadheat.core.kernels.weighting import effective_number
 from deadheat.core.measures import Measure
 from deadheat.core.measures.discounted import LOWEST_POSITIVE

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from deadheat.core.evaluation.evaluation import Evaluation, Strata
+    from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.core.evaluation.intervals import Interval
+    from deadheat.core.evaluation.strata import Strata
     from deadheat.core.report.model import Fact, Table
 
 Part: TypeAlias = "tuple[tuple[str, ...], int, Evaluation, Mapping[str, Interval]]"

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core.arrays import is_member
-from deadheat.core.evaluation.evaluate import difference_of, differences
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
-from deadheat.core.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.core.evaluation.parts import RangeColumn
+from deadheat.core.evaluation.rule_difference import difference_of, differences
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of, order
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
 from deadheat.core.report.model import (

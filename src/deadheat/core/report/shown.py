@@ -8,7 +8,8 @@ from typing import Any
 
 from deadheat.core import hooks, third_party
 from deadheat.core.evaluation.evaluate import Evaluations
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.strata import Strata
 from deadheat.core.placements.placements import Placements
 from deadheat.core.report.as_html import fragment
 from deadheat.core.report.as_latex import as_latex
@@ -27,7 +28,8 @@ from deadheat.core.report.model import (
     share_cell,
     tabulate,
 )
-from deadheat.core.report.of_evaluation import Grouping, report_evaluations
+from deadheat.core.report.of_evaluation import report_evaluations
+from deadheat.core.report.of_strata import Grouping
 from deadheat.core.wording import format_count, format_path
 
 MOST_ROWS = 20  # of placements: more are no table to read

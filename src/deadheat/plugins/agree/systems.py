@@ -9,8 +9,8 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, is_member
 from deadheat.core.checks import as_level
 from deadheat.core.errors import DataError, DuplicateError
-from deadheat.core.evaluation.evaluate import by_own_name, open_evaluation
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved

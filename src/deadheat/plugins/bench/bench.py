@@ -15,8 +15,8 @@ from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import NONE
 from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.placements.placements import sort_rows

@@ -25,7 +25,7 @@ from deadheat.core.errors import (
     NoteWarning,
     ParameterError,
 )
-from deadheat.core.evaluation.intervals import NONE, names_of
+from deadheat.core.evaluation.stratum import NONE, names_of
 from deadheat.core.io.files import check_readable
 from deadheat.core.io.kinds import find_column
 from deadheat.core.io.objects import read_text

@@ -8,17 +8,9 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
-from deadheat.core.evaluation.intervals import (
-    NONE,
-    SMALLEST,
-    Interval,
-    IntervalOptions,
-    Stratum,
-    cluster_name,
-    keys_of,
-    label,
-)
+from deadheat.core.evaluation.intervals import Interval, IntervalOptions, cluster_name
 from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.stratum import NONE, SMALLEST, Stratum, keys_of, label
 from deadheat.core.measures import AP, Measure
 from deadheat.core.report.conventions import (
     as_cell,
@@ -51,7 +43,7 @@ from deadheat.core.report.model import (
     tabulate_groups,
     warning_fact,
 )
-from deadheat.core.report.of_evaluation import few_queries
+from deadheat.core.report.of_strata import few_queries
 from deadheat.core.report.score_tables import level_heading
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_list, join_sentences

@@ -14,8 +14,10 @@ import polars as pl
 from deadheat.core import hooks
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
-from deadheat.core.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.stratum import NONE, NUMBERS, Stratum, strata_of
 from deadheat.core.measures import Measure
 from deadheat.core.scalars import NOISE
 from deadheat.core.settings import Design

@@ -9,23 +9,11 @@ from typing import NamedTuple
 import polars as pl
 
 from deadheat.core.errors import NoteWarning
-from deadheat.core.evaluation.intervals import NONE
+from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.wording import format_count, format_list
-from deadheat.plugins.bench.collection import (
-    CaseGroup,
-    Collection,
-)
+from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.result import Key
-from deadheat.plugins.bench.retrievers import (
-    BM25,
-    GradedAnswers,
-    Reranked,
-    System,
-    best,
-    identity,
-    key_of,
-    retrieve,
-)
+from deadheat.plugins.bench.retrievers import BM25, GradedAnswers, Reranked, System, best, identity, key_of, retrieve
 from deadheat.plugins.bench.store import Store
 
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for

@@ -22,9 +22,10 @@ from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Run
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError
-from deadheat.core.evaluation.evaluate import load_evaluation
-from deadheat.core.evaluation.intervals import NONE, cluster_name
+from deadheat.core.evaluation.intervals import cluster_name
+from deadheat.core.evaluation.open_evaluations import load_evaluation
 from deadheat.core.evaluation.saved import SAVED, DocumentKind
+from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.io.files import MARK, check_path, hashed, is_kept, locked, replacing
 from deadheat.core.io.pages import read_table
 from deadheat.core.report.model import Fact, notation_of, plain

@@ -14,12 +14,7 @@ from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.core.cli.figures import befores, with_figure_options, with_figures
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import (
-    is_saved,
-    open_pairs,
-    open_qrels,
-    split_judgments,
-)
+from deadheat.core.cli.inputs import is_saved, open_pairs, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import (
     COLLECTION,
@@ -108,7 +103,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    from deadheat.core.evaluation.intervals import strata_of
+    from deadheat.core.evaluation.stratum import strata_of
     from deadheat.core.report.model import side_by_side
     from deadheat.plugins.compare.companions import find_companions
     from deadheat.plugins.compare.report_tables import report_with_requests
@@ -282,7 +277,7 @@ def _subjects(
     companions: Sequence[Companion],
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, what is compared beside it, and its strata if there are any."""
-    from deadheat.core.evaluation.intervals import strata_of
+    from deadheat.core.evaluation.stratum import strata_of
 
     yield "", comparison, {}
     for companion in companions:

@@ -14,7 +14,6 @@ from deadheat.core.data.tables import Qrels, Run, Source, check_each, label_of, 
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,
-    by_own_name,
     checked,
     evaluate,
     evaluate_many,
@@ -22,7 +21,9 @@ from deadheat.core.evaluation.evaluate import (
     keys_of,
 )
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Cluster, Weights
+from deadheat.core.evaluation.intervals import Cluster
+from deadheat.core.evaluation.open_evaluations import by_own_name
+from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.systems import find_systems, is_system
 from deadheat.core.evaluation.together import check_asked, check_use

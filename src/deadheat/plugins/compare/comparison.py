@@ -19,17 +19,11 @@ from deadheat.core.data.tables import Source
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
-from deadheat.core.evaluation.intervals import (
-    KNOWN,
-    Cluster,
-    Interval,
-    IntervalOptions,
-    Stratum,
-    cluster_codes,
-    groups,
-)
+from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalOptions
+from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.stratum import Stratum, groups
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike
@@ -39,11 +33,7 @@ from deadheat.core.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.core.stats.power import check_power
 from deadheat.core.stats.significance import t_tail
 from deadheat.core.structures import group_values
-from deadheat.core.wording import (
-    UNIT,
-    escape_invisible,
-    format_count,
-)
+from deadheat.core.wording import UNIT, escape_invisible, format_count
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import Grounds
 from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of

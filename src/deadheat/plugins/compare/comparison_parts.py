@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from deadheat.core.data.tables import Qrels, Run, Source
     from deadheat.core.evaluation.evaluation import Evaluation
-    from deadheat.core.evaluation.intervals import Stratum, Weights
+    from deadheat.core.evaluation.query_columns import Weights
+    from deadheat.core.evaluation.stratum import Stratum
     from deadheat.core.measures import Measure
     from deadheat.core.report.model import Column, Fact, Table
     from deadheat.core.settings import Conventions, Design

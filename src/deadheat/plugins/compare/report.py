@@ -11,8 +11,9 @@ import numpy as np
 from deadheat.core import hooks, stats
 from deadheat.core.arrays import BoolArray, IntArray, run_starts
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label
+from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval
 from deadheat.core.evaluation.scores import order_by_mean
+from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import (
     as_cell,

@@ -11,7 +11,7 @@ import numpy as np
 from polars import DataFrame
 
 from deadheat.core.data.queries import Queries
-from deadheat.core.evaluation.intervals import SMALLEST, keys_of, label
+from deadheat.core.evaluation.stratum import SMALLEST, keys_of, label
 from deadheat.core.measures import Measure
 from deadheat.core.report.compact_scores import (
     columns_of_measures,
@@ -41,7 +41,7 @@ from deadheat.core.report.model import (
     share_cell,
     tabulate,
 )
-from deadheat.core.report.of_evaluation import few_queries, overlapping
+from deadheat.core.report.of_strata import few_queries, overlapping
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.report.tiers import LETTERS, letter
 from deadheat.core.scalars import as_integer

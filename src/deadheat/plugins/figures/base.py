@@ -18,9 +18,10 @@ import polars as pl
 from deadheat.core.checks import by_name
 from deadheat.core.data.renderable import Plottable
 from deadheat.core.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.core.evaluation.evaluation import Evaluation, Strata, kind_of_runs
+from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
 from deadheat.core.evaluation.intervals import Interval, IntervalOptions
 from deadheat.core.evaluation.scores import Scores, order_by_mean
+from deadheat.core.evaluation.strata import Strata
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
 from deadheat.core.scalars import NOISE

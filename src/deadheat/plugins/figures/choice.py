@@ -11,8 +11,9 @@ import polars as pl
 from deadheat.core import hooks
 from deadheat.core.data.renderable import Plottable
 from deadheat.core.errors import SourceTypeError
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.strata import Strata
 from deadheat.core.scalars import NOISE
 from deadheat.plugins.figures.subjects import is_comparison
 

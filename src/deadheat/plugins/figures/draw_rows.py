@@ -9,9 +9,10 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.errors import FigureError
-from deadheat.core.evaluation.evaluation import Strata
-from deadheat.core.evaluation.intervals import IntervalOptions, label as label_of
+from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.scores import Scores, n_swapped, order_by_mean
+from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.stratum import label as label_of
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike

@@ -14,7 +14,8 @@ from deadheat.core.checks import as_count, as_number
 from deadheat.core.data.tables import Qrels, Run, Source
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate, score_of
-from deadheat.core.evaluation.intervals import Cluster, cluster_codes
+from deadheat.core.evaluation.intervals import Cluster
+from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadheat.core.evaluation.evaluate import open_evaluation
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.open_evaluations import open_evaluation
 from deadheat.core.evaluation.save_folder import find_baseline
 from deadheat.core.io.files import check_path
 

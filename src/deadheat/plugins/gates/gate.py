@@ -15,24 +15,14 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import DocumentTable, Source
 from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
-from deadheat.core.evaluation.evaluate import checked, open_evaluation
+from deadheat.core.evaluation.evaluate import checked
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import (
-    FEWEST,
-    Cluster,
-    Interval,
-    IntervalOptions,
-    cluster_codes,
-    cluster_name,
-    columns_of,
-    groupings_of,
-    groups,
-    is_assigned,
-    label,
-    names_of,
-)
+from deadheat.core.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_name
+from deadheat.core.evaluation.open_evaluations import open_evaluation
+from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.scores import Scores, intervals, weights_beside
+from deadheat.core.evaluation.stratum import columns_of, groupings_of, groups, is_assigned, label, names_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure, unit_of
@@ -42,15 +32,7 @@ from deadheat.core.settings import BOUNDED, PROPORTION
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_for_people, format_p_value
 from deadheat.plugins.gates.baseline import Baseline, open_baseline
-from deadheat.plugins.gates.notation import (
-    LOWER_IS_BETTER,
-    QUESTIONS,
-    Check,
-    GateResult,
-    Gates,
-    Threshold,
-    parse_all,
-)
+from deadheat.plugins.gates.notation import LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.plugins.gates.settings import GateOptions
 
 FEWEST_BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata

@@ -14,8 +14,9 @@ from deadheat.core.data.rows import LazyRows
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Stratum, Weights, strata_of
+from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.stratum import Stratum, strata_of
 from deadheat.core.wording import format_count
 from deadheat.plugins.judges.predicted import JUDGE, Predicted
 

@@ -40,7 +40,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     On the documents that both labelled: kappa, Krippendorff's alpha, what each grade is worth, with intervals. With
     runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
     """
-    from deadheat.core.evaluation.intervals import groupings_of, label
+    from deadheat.core.evaluation.stratum import groupings_of, label
     from deadheat.plugins.judges.files import read_labels
     from deadheat.plugins.judges.page import page_of_judges
     from deadheat.plugins.judges.report import report_judges

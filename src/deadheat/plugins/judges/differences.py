@@ -15,7 +15,7 @@ from deadheat.core.arrays import FloatArray, TextArray, align_values, with_own_a
 from deadheat.core.data.tables import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Stratum, groups
+from deadheat.core.evaluation.stratum import Stratum, groups
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure
 from deadheat.core.report.model import Column, Fact, Table

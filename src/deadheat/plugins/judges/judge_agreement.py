@@ -12,7 +12,7 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
 from deadheat.core.data.tables import Qrels, Run, Source, check_each
 from deadheat.core.errors import DataError, SwappedFilesError
-from deadheat.core.evaluation.intervals import groups
+from deadheat.core.evaluation.stratum import groups
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import Design

@@ -9,7 +9,7 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.data.tables import Qrels, Run, Source
 from deadheat.core.evaluation.evaluate import evaluate_many, evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Weights
+from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import Conventions, Design

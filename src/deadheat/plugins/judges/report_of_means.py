@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.strata import Strata
 from deadheat.core.report.conventions import span_of
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Span, Table, prose_fact, tabulate
 from deadheat.core.report.report_parts import Part

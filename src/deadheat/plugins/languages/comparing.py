@@ -11,7 +11,8 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Source
 from deadheat.core.errors import ColumnError, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Cluster, cluster_codes
+from deadheat.core.evaluation.intervals import Cluster
+from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import Design

@@ -11,8 +11,9 @@ import polars as pl
 from deadheat.core.arrays import TextArray, align_values
 from deadheat.core.data.tables import Qrels, Source, label_of
 from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
-from deadheat.core.evaluation.evaluate import by_own_name, evaluate, open_evaluation, shared_measures
+from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation, shared_measures
 from deadheat.core.evaluation.reconciling import check_conventions, check_weights
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved

@@ -16,7 +16,8 @@ from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, is_member
 from deadheat.core.data.rows import round_scores
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import IntervalOptions, label
+from deadheat.core.evaluation.intervals import IntervalOptions
+from deadheat.core.evaluation.stratum import label
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.policies import POLICIES
 from deadheat.core.report.score_tables import level_heading

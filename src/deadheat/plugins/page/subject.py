@@ -13,9 +13,11 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, align_values
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Run
-from deadheat.core.evaluation.evaluation import Evaluation, Strata
-from deadheat.core.evaluation.intervals import Interval, strata_of
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.stratum import strata_of
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.grouping import grouped, ties_of
 from deadheat.core.report.conventions import span_of, span_of_ties

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from deadheat.core.data.tables import Qrels, Run
-from deadheat.core.evaluation.evaluate import evaluate_many, traditional
+from deadheat.core.evaluation.evaluate import evaluate_many
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.rule_difference import traditional
 from deadheat.core.measures import Measure
 from deadheat.core.settings import Conventions
 

@@ -14,7 +14,8 @@ from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.data.tables import Run, Source, check_each
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluate import differences, keys_of
+from deadheat.core.evaluation.evaluate import keys_of
+from deadheat.core.evaluation.rule_difference import differences
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.measures import Measure
 from deadheat.core.measures.discounted import LOWEST_POSITIVE

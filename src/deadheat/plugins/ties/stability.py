@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.evaluation.evaluate import RuleDifference, difference_of, differences
+from deadheat.core.evaluation.rule_difference import RuleDifference, difference_of, differences
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.measures import Measure
 from deadheat.core.scalars import NOISE

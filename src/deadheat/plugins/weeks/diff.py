@@ -15,8 +15,9 @@ from deadheat.core.data.changes import Changes, changes
 from deadheat.core.data.known_ids import ids_of
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.tables import Qrels, Run, Source, check_each
-from deadheat.core.evaluation.evaluate import by_own_name, evaluate_under, open_evaluation
+from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
 from deadheat.core.evaluation.saved import is_saved
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels.ranks import first_ranks

@@ -18,8 +18,8 @@ from deadheat.core.data.judging import kind_behind
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.errors import DataError
-from deadheat.core.evaluation.evaluate import open_evaluation, shared_measures
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.open_evaluations import open_evaluation, shared_measures
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.parts import ScorePart
 from deadheat.core.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled

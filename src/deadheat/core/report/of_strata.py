@@ -1,0 +1,169 @@
+"""What reports of evaluations say of strata and languages: averages over strata, and facts."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.stratum import NONE, label, order
+from deadheat.core.report.conventions import named
+from deadheat.core.report.model import MEASURE, OF_FEW, Column, Fact, Table, first_true, prose_fact, tabulate_groups
+from deadheat.core.report.report_parts import report_parts_of
+from deadheat.core.wording import format_list
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How queries were grouped.
+
+    Attributes
+    ----------
+    source : str
+        Name of the queries table.
+    strata : tuple of Strata
+        Of each run; none if all queries are reported together.
+    asked : tuple of str
+        The stratum columns that were asked for.
+    languages : tuple of str
+        Of the evaluated queries.
+    without_language : tuple of str
+        Evaluated queries that have none, if others have one.
+    pool_languages : bool
+        Whether they may be averaged.
+    has_clusters : bool
+        Whether a column of the table names clusters or holds weights.
+    """
+
+    source: str
+    strata: tuple[Strata, ...] = ()
+    asked: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    without_language: tuple[str, ...] = ()
+    pool_languages: bool = False
+    has_clusters: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The stratum columns."""
+        return self.strata[0].columns if self.strata else ()
+
+    @property
+    def language_column(self) -> str | None:
+        """The stratum column that holds the language."""
+        column = self.strata[0].queries.language_column if self.strata else None
+        return column if column in self.columns else None
+
+    @property
+    def is_by_language(self) -> bool:
+        """Whether every stratum is a language."""
+        return self.columns == (self.language_column,)
+
+
+def _averages(grouping: Grouping) -> Iterator[Table]:
+    """Yield a table of averages over strata and of the variance between them, if there are any.
+
+    If language is one of several columns, they are within each language. There is no mean over the queries of
+    all languages unless they may be pooled. Of counts there are no averages.
+    """
+    within = None if grouping.is_by_language else grouping.language_column
+    measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
+    if measures:
+        found = [
+            {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
+            for of_run in grouping.strata
+        ]
+        values = {value for of_run in found for value, _ in of_run}
+        yield tabulate_groups(
+            "averages",
+            (*([Column(within, within)] if within else []), MEASURE),
+            (
+                Column("macro", "mean of languages" if grouping.is_by_language else "macro"),
+                # a mean over all queries would mix languages
+                *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
+                Column("n_strata", "strata", is_data=True),
+                Column("variance", "variance"),
+                Column("std", "std", spare=2),
+                Column("lowest", "lowest", spare=1),
+                Column("highest", "highest", spare=1),
+            ),
+            (
+                ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
+                for value in sorted(values, key=lambda value: order(value or ""))
+                for measure in measures
+            ),
+            tuple(of_run.whole.name for of_run in grouping.strata),
+            title=f"Averages over {' and '.join(one for one in grouping.columns if one != within)}"
+            + (f", within each {within}" if within else ""),
+            has_blocks=bool(within),
+        )
+
+
+def _grouped(grouping: Grouping) -> list[Fact]:
+    """Return the facts about strata and languages."""
+    columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
+    by = f"by {columns}, from {grouping.source}" if grouping.strata else ""
+    without_strata = ""
+    if not (grouping.strata or grouping.languages or grouping.has_clusters):
+        without_strata = f"none: --by names no column of {grouping.source}, which tells no language"
+    lacking = () if grouping.strata else grouping.without_language
+    is_one = len(grouping.languages) < 2
+    of_languages = first_true(
+        {
+            f"{names}; {named(lacking)} without one averaged with it": is_one and names and lacking,
+            "": is_one or grouping.language_column in grouping.asked,
+            f"{names}: averaged together, as asked": grouping.language_column is None,
+        },
+        f"{names}: kept apart; --pool-languages averages over them",
+    )
+    of_all = [
+        Fact("queries_table", grouping.source),
+        Fact("by", list(grouping.columns), "strata", by or without_strata, brief=without_strata),
+        Fact(
+            "languages",
+            list(grouping.languages),
+            "languages",
+            of_languages,
+            brief=of_languages if is_one and lacking else "",
+        ),
+    ]
+    if not grouping.strata:
+        return of_all
+    first, *_ = grouping.strata
+    measures = first.whole.measures
+    counts = [one.label for one in measures if one.total]
+    how = (
+        "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
+        if grouping.is_by_language
+        else "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
+    )
+    none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
+    ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
+    without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
+    sizes = {  # the fewest queries of any run and measure
+        label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
+        for stratum in sorted(set().union(*grouping.strata), key=order)
+    }
+    found = {name: n for name, n in sizes.items() if n < first.smallest}
+    few = few_queries(found, first.smallest)
+    return [
+        *of_all,
+        *(fact for own in report_parts_of(first.whole) for fact in own.tell_of_strata(first)),
+        prose_fact("averages", how if len(counts) < len(measures) else ""),
+        prose_fact("averages", none_of if counts else ""),
+        *overlapping(part.query_ids.tolist() for part in first.values()),
+        Fact("unassigned_queries", ids, NONE, without, is_note=True),
+        Fact("small_strata", found, OF_FEW, few, brief=few),
+    ]
+
+
+def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
+    """Say how many more queries strata count than there are; each stratum is given by its queries."""
+    ids = [*map(set, strata)]
+    if n_twice := sum(map(len, ids)) - len(set().union(*ids)):
+        text = f"queries with several values count in each: {n_twice:,} more in all"
+        yield Fact("overlap", n_twice, "overlap", text, brief=text)
+
+
+def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
+    """Name strata with fewer than so many queries, with their numbers of queries; an empty string if there are none."""
+    names = format_list([f"{name} ({n})" for name, n in found.items()], between="; ")
+    return f"fewer than {smallest} {unit}: {names}" if found else ""
