@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from deadheat.core import hooks, third_party
+from deadheat.core import hooks
 from deadheat.core.cli.errors import (
     BAD_DATA,
     BROKEN_PIPE,
@@ -139,7 +139,11 @@ class App(click.Group):
 
 def _third_party_command(name: str) -> click.Command | None:
     """Return a command of a plugin of another distribution; None if there is none of this name."""
-    entry = third_party.command_named(name) if name else None
+    if not name:
+        return None
+    from deadheat.core import third_party  # few commands are of other distributions
+
+    entry = third_party.command_named(name)
     if entry is None:
         return None
     command: click.Command = third_party.import_command(name)
