@@ -78,6 +78,8 @@ class App(click.Group):
                 ctx.fail(str(hooks.missing_plugin(f"the command {name}", plugin)))
             instead = instead_of(f"deadheat {name}")
             refuse_if(instead, f"the command {name} is gone: {instead}")
+            from deadheat.core import third_party  # as below
+
             names = [*known, *third_party.command_names()]
             if name not in names:
                 ctx.fail(join_sentences(f"no command {name!r}.", did_you_mean(name, names), f"All: {', '.join(names)}"))
@@ -187,6 +189,8 @@ def _owner_of(command: str) -> str:
     """Return whose a command is, to whom a bug is reported."""
     if not command or command in commands_by_name():
         return "deadheat"
+    from deadheat.core import third_party  # as above
+
     owner = third_party.owner_of_command(command)
     return "deadheat" if owner is None else f"the plugin {owner.name} of {owner.origin}"
 
