@@ -455,6 +455,7 @@ FUSION = Plugin(
     ),
     reports=("deadheat.plugins.fusion.report_of_tuning",),
     figures=("deadheat.plugins.fusion.figures",),
+    services=(Service("fusion", "deadheat.plugins.fusion.fuse", "fusion of runs"),),
 )
 
 DENSE = Plugin(

@@ -136,3 +136,89 @@ def test_bad_input_is_named(metric: str, run: object, error: type[Exception], me
     with pytest.raises(error, match=message) as caught:
         ours.evaluate({"q": {"a": 1}}, run, metric)
     assert isinstance(caught.value, DeadheatError)
+
+
+def runs_to_fuse(seed: int, levels: int | None) -> list[dict[str, dict[str, float]]]:
+    rng = random.Random(seed)
+    docs = [f"d{n}" for n in range(40)]
+    runs = []
+    for _ in range(2):
+        run = {}
+        for query in ("q1", "q2", "q3"):
+            chosen = rng.sample(docs, 25)
+            scores = [rng.random() if levels is None else float(rng.randint(1, levels)) for _ in chosen]
+            run[query] = dict(zip(chosen, scores, strict=True))
+        runs.append(run)
+    return runs
+
+
+FUSED: list[tuple[str, dict[str, object]]] = [
+    *(("rrf", {"k": 10}), ("wsum", {"weights": [0.3, 0.7]}), ("mnz", {}), ("isr", {}), ("rbc", {"phi": 0.7})),
+    *(("sum", {}), ("max", {}), ("gmnz", {"gamma": 0.5}), ("mixed", {"weights": [0.3, 0.7]})),
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # of numba, while it compiles ranx
+@pytest.mark.parametrize(("method", "params"), FUSED)
+@pytest.mark.parametrize("levels", [None, 3])
+@pytest.mark.parametrize("norm", ["min-max", "min-max-inverted", None])
+def test_fusion_is_that_of_ranx(method: str, params: dict[str, object], levels: int | None, norm: str | None) -> None:
+    """With ties, too: the scores are those of its order."""
+    theirs = pytest.importorskip("ranx")
+    runs = runs_to_fuse(3, levels)
+    if norm == "min-max-inverted" and levels:
+        return  # its order of ties is that of two sorts
+    expected = theirs.fuse([theirs.Run(run) for run in runs], norm=norm, method=method, params=params).to_dict()
+    found = ours.fuse(runs, norm, method, params).to_dict()
+    for query, own in expected.items():
+        assert found[query] == pytest.approx(dict(own), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")  # as above
+@pytest.mark.parametrize("method", ["rrf", "wsum", "mnz", "mapfuse", "bayesfuse", "posfuse", "segfuse", "slidefuse"])
+def test_what_it_optimizes_is_what_ranx_does(method: str) -> None:
+    theirs = pytest.importorskip("ranx")
+    rng = random.Random(5)
+    runs = runs_to_fuse(5, None)
+    qrels = {query: dict.fromkeys(rng.sample([*own], 8), 1) for query, own in runs[0].items()}
+    if method == "mnz":
+        return
+    given = [theirs.Run(run) for run in runs]
+    kwargs = {} if method in {"mapfuse", "bayesfuse", "posfuse", "segfuse"} else {"show_progress": False}
+    expected = theirs.optimize_fusion(theirs.Qrels(qrels), given, method=method, metric="ndcg@10", **kwargs)
+    found = ours.optimize_fusion(qrels, runs, method=method, metric="ndcg@10", **kwargs)
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        if key in {"k", "w", "weights"}:
+            assert found[key] == pytest.approx(value)
+        else:
+            for one, other in zip(found[key], value, strict=True):
+                np.testing.assert_allclose(np.atleast_1d(one)[: np.size(other)], np.ravel(other), atol=1e-9)
+    fused = theirs.fuse(given, method=method, params=expected).to_dict()
+    own = ours.fuse(runs, method=method, params=found).to_dict()
+    for query in fused:
+        assert own[query] == pytest.approx(dict(fused[query]), abs=1e-9)
+
+
+def test_fused_runs_have_a_name_and_go_on() -> None:
+    runs = runs_to_fuse(1, None)
+    fused = ours.fuse(runs, method="rrf")
+    assert fused.name == "rrf(run_1, run_2)"
+    qrels = {query: {next(iter(own)): 1} for query, own in runs[0].items()}
+    assert 0 <= ours.evaluate(qrels, fused, "mrr") <= 1
+    params, values = ours.optimize_fusion(qrels, runs, method="rrf", metric="mrr", return_optimization_report=True)
+    assert list(values) == [str(k) for k in range(10, 101, 10)]
+    assert values[str(params["k"])] == max(values.values())
+    inverted = ours.fuse(runs, "min_max_inverted", "sum").to_dict()
+    straight = ours.fuse(runs, "min_max", "sum").to_dict()
+    document = next(doc for doc in runs[0]["q1"] if doc not in runs[1]["q1"])
+    assert inverted["q1"][document] == pytest.approx(1 - straight["q1"][document])
+
+
+@pytest.mark.parametrize("method", ["mapfuse", "bayesfuse", "posfuse", "segfuse", "probfuse", "wmnz", "w_bordafuse"])
+def test_what_was_optimized_is_fused(method: str) -> None:
+    runs = runs_to_fuse(2, 3)
+    qrels = {query: {next(iter(own)): 1} for query, own in runs[0].items()}
+    options = {"max_n_segments": 3} if method == "probfuse" else {}
+    params = ours.optimize_fusion(qrels, runs, method=method, metric="mrr", **options)
+    assert {*ours.fuse(runs, method=method, params=params).to_dict()} == {"q1", "q2", "q3"}

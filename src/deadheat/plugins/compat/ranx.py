@@ -1,10 +1,11 @@
-"""ranx's `evaluate` and `compare`, computed by deadheat.
+"""ranx's `evaluate`, `compare`, `fuse` and `optimize_fusion`, computed by deadheat.
 
 The values are ranx's: its rbp and dcg count the relevance of documents at the level of ``-l`` or above, its other
 metrics 0 and 1. So is the order of ties, which ranx leaves to an unstable sort. ``ties="expected"``, or
 ``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
@@ -12,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import by_name, check_choice
+from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.core.io.values import Nested
 from deadheat.core.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
@@ -23,7 +26,7 @@ from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.compat.tools import order_of
 
-__all__ = ["compare", "evaluate"]
+__all__ = ["compare", "evaluate", "fuse", "optimize_fusion"]
 
 
 METRIC = re.compile(r"(?P<name>[a-z_0-9-]+?)(?:@(?P<cutoff>[0-9]+))?(?:-l(?P<level>[0-9]+))?")
@@ -301,3 +304,191 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
         ties=tie_policy(ties, "input"),
         missing="empty",
     )
+
+
+def fuse(
+    runs: Sequence[Any],
+    norm: str | None = "min-max",
+    method: str = "wsum",
+    params: Mapping[str, Any] | None = None,
+    *,
+    ties: str | None = None,
+) -> Run:
+    """Fuse runs by ranx's names, with its order of ties; condorcet and w_condorcet count wins (see `deadheat.fuse`).
+
+    Parameters
+    ----------
+    runs : sequence of dict of dict or ranx.Run
+        Two or more. A query that one of them lacks is fused from the others, where ranx stops.
+    norm : {"min-max", "min-max-inverted", "max", "sum", "zmuv", "rank", "borda"}, default "min-max"
+        None for none. Methods that look at ranks alone ignore it.
+    method : str, default "wsum"
+        As of `deadheat.fuse`.
+    params : dict, optional
+        As of ranx, such as ``{"weights": [0.3, 0.7]}``, or what `optimize_fusion` returns.
+    ties : {"expected", "doc_id", "input"}, optional
+        By default ``DEADHEAT_TIES`` in the environment, else the order that ranx has.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> bm25, dense = {"q": {"x": 1, "y": 1, "z": 0}}, {"q": {"z": 2, "x": 1}}
+    >>> fuse([bm25, dense], params={"weights": [0.3, 0.7]}).to_dict()
+    {'q': {'z': 0.7, 'x': 0.3, 'y': 0.3}}
+    """
+    fusion = hooks.service("fusion")
+    given, scale = _runs_to_fuse(runs, norm, ties)
+    setting = {key: value for key, value in (params or {}).items() if key not in TRAINED}
+    learned = None
+    for key in TRAINED:
+        if key in (params or {}):
+            learned = [_learned_of(method, own) for own in (params or {})[key]]
+    if learned and method == "probfuse":
+        setting["n_segments"] = len(learned[0])
+    norm = scale if fusion.looks_at_scores(method) else None
+    (fused,) = fusion.fuse_settings(
+        given, method, [setting], norm=norm, ties=tie_policy(ties, "input"), learned=learned
+    )
+    return _in_ranx_order(fused)
+
+
+def optimize_fusion(  # noqa: PLR0917 - ranx's order of arguments
+    qrels: Any,  # noqa: ANN401 - a dict, or an object of ranx
+    runs: Sequence[Any],
+    norm: str | None = "min-max",
+    method: str = "wsum",
+    metric: str = "ndcg",
+    return_optimization_report: bool = False,  # noqa: FBT001, FBT002 - as ranx has it
+    *,
+    ties: str | None = None,
+    **kwargs: Any,  # noqa: ANN401 - of the method
+) -> Any:  # noqa: ANN401 - a dict, or with a report
+    """Return the parameters that are best on the very queries they are judged by; `deadheat.tune_fusion` holds out.
+
+    Parameters
+    ----------
+    qrels : dict of dict or ranx.Qrels
+    runs, norm, method, ties
+        As for :func:`fuse`.
+    metric : str, default "ndcg"
+    return_optimization_report : bool, default False
+        Whether to return the value of each setting, too.
+    **kwargs
+        Of ranx: ``step``, ``min_k``, ``max_k`` and so on.
+
+    Returns
+    -------
+    dict, or dict and dict of str to float
+        Of equal settings the last, as in ranx. What methods learned has ranx's form.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"x": 1}, "q2": {"z": 1}}
+    >>> good, bad = ({query: {"x": s, "z": 1 - s} for query in qrels} for s in (0.9, 0.5))
+    >>> optimize_fusion(qrels, [good, bad], method="wsum", metric="mrr")
+    {'weights': (1.0, 0.0)}
+    """
+    fusion = hooks.service("fusion")
+    judged = _dicts(qrels, "qrels")
+    given, scale = _runs_to_fuse(runs, norm, ties)
+    policy = tie_policy(ties, "input")
+    scale = scale if fusion.looks_at_scores(method) else None
+    trials = _trials_of(method, len(given), kwargs)
+    best: dict[str, Any] = {}
+    best_value = 0.0
+    values: dict[str, float] = {}
+    for trial in trials:
+        setting, learned = trial, None
+        params = dict(trial)
+        if method in LEARNED:
+            learned = fusion.learn(given, method, Qrels(judged), norm=scale, ties=policy, parameters=_but(trial, "w"))
+            params = {LEARNED[method]: [_as_ranx(method, own) for own in learned], **_but(trial, "n_segments")}
+        (fused,) = fusion.fuse_settings(given, method, [setting], norm=scale, ties=policy, learned=learned)
+        value = evaluate(judged, _in_ranx_order(fused), metric, ties=ties, make_comparable=True)
+        values[str(next(iter(trial.values()), method))] = value
+        if value >= best_value:
+            best_value, best = value, params
+    return (best, values) if return_optimization_report else best
+
+
+LEARNED = {
+    "mapfuse": "map_scores",
+    "bayesfuse": "log_odds",
+    "posfuse": "probs",
+    "probfuse": "probs",
+    "segfuse": "probs",
+    "slidefuse": "probs",
+}
+TRAINED = ("map_scores", "log_odds", "probs")
+BAYES_BOUNDS = (0, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
+RANGES = {  # what ranx tries of a parameter: the first, the last, the step
+    "rrf": ("k", 10, 100, 10),
+    "gmnz": ("gamma", 0.01, 1.0, 0.01),
+    "logn_isr": ("sigma", 0.01, 1.0, 0.01),
+    "rbc": ("phi", 0.01, 1.0, 0.01),
+    "probfuse": ("n_segments", 1, 100, 1),
+    "slidefuse": ("w", 1, 100, 1),
+}
+
+
+def _runs_to_fuse(runs: Sequence[Any], norm: str | None, ties: str | None) -> tuple[list[Run], str | None]:
+    """Return the runs in ranx's order, and the normalization by our name: an inverted one has scores negated."""
+    found = []
+    for number, run in enumerate(runs, 1):
+        own = _dicts(run, "run")
+        if not is_chosen(ties) and not hasattr(run, "to_dict"):
+            own = {query: _ranked(of) for query, of in own.items()}
+        if norm in {"min-max-inverted", "min_max_inverted"}:
+            own = {query: {doc: -score for doc, score in reversed(of.items())} for query, of in own.items()}
+        found.append(Run(own, name=getattr(run, "name", None) or f"run_{number}"))
+    names = {"min_max": "min-max", "min_max_inverted": "min-max", "min-max-inverted": "min-max"}
+    return found, norm if norm is None else names.get(norm, norm)
+
+
+def _in_ranx_order(fused: Run) -> Run:
+    """Return a fused run sorted as ranx sorts it, equal scores in the order that its sort leaves them in."""
+    return Run({query: _ranked(own) for query, own in fused.to_dict().items()}, name=fused.name)
+
+
+def _ranked(own: Mapping[str, float]) -> dict[str, float]:
+    """Return the documents of a query as a `ranx.Run` sorts them."""
+    docs, scores = list(own), list(own.values())
+    return {docs[place]: scores[place] for place in order_of([-score for score in scores])}
+
+
+def _trials_of(method: str, n_runs: int, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the settings that ranx tries."""
+    if method in RANGES:
+        name, low, high, step = RANGES[method]
+        low, high = given.get(f"min_{name}", low), given.get(f"max_{name}", high)
+        step = given.get("step", step)
+        digits = 0 if float(step).is_integer() else len(str(step).partition(".")[2])
+        values = [round(float(value), digits) for value in np.arange(low, high + step / 2, step)]
+        return [{name: int(value) if digits == 0 else value} for value in values]
+    if method in LEARNED:
+        return [{}]
+    step = given.get("step", 0.1)
+    n_steps = round(1 / step)
+    parts = itertools.product(range(n_steps + 1), repeat=n_runs)
+    return [{"weights": tuple(part / n_steps for part in one)} for one in parts if sum(one) == n_steps]
+
+
+def _but(setting: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a setting without one parameter."""
+    return {key: value for key, value in setting.items() if key != name}
+
+
+def _learned_of(method: str, own: Any) -> FloatArray:  # noqa: ANN401 - of ranx
+    """Return what ranx learned of a run as deadheat has it."""
+    values = np.atleast_1d(np.asarray(own, np.float64))
+    return values[list(BAYES_BOUNDS[:-1])] if method == "bayesfuse" else values
+
+
+def _as_ranx(method: str, own: FloatArray) -> Any:  # noqa: ANN401 - as ranx has it
+    """Return what was learned of a run as ranx has it."""
+    if method == "mapfuse":
+        return float(own[0])
+    return np.repeat(own, np.diff(BAYES_BOUNDS)) if method == "bayesfuse" else own

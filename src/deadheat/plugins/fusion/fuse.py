@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from deadheat.core.data.tables import Qrels, Run, Source
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list
-from deadheat.plugins.fusion.base import Method
+from deadheat.plugins.fusion.base import METHODS, WEIGHTS, Method
 from deadheat.plugins.fusion.catalogue import make_method
 from deadheat.plugins.fusion.judged import JudgedPool
 from deadheat.plugins.fusion.norms import NORMS, Norm
@@ -234,6 +234,59 @@ def fuse_runs(
     return FusedRuns(inputs, copy_with(found, bare=tuple(empty)), pool, recipe)
 
 
+def fuse_settings(
+    runs: Sequence[Run],
+    method: str,
+    settings: Sequence[Mapping[str, Any]],
+    *,
+    norm: str | None = None,
+    ties: str = "expected",
+    learned: Sequence[FloatArray] | None = None,
+) -> Iterator[Run]:
+    """Yield the runs fused under each of several settings, whose documents are brought together once.
+
+    Documents are in the order in which the runs have them.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    method, norm, ties : str
+        As for :func:`fuse`.
+    settings : sequence of dict
+        Parameters and weights.
+    learned : sequence of ndarray of float, optional
+        What a method that learns has learned of each run.
+    """
+    inputs = read_runs(list(runs))
+    names = [run.name for run in inputs]
+    scaled = None
+    for setting in settings:
+        parameters = {key: value for key, value in setting.items() if key != WEIGHTS}
+        recipe = make_recipe(method, names, norm=norm, weights=setting.get(WEIGHTS), parameters=parameters)
+        if learned is not None:
+            recipe = replace(recipe, method=replace(recipe.method, learned=tuple(learned)))
+        if scaled is None:
+            scaled = recipe.scale(make_pool(inputs, ties=ties, window=None))
+        yield make_run(scaled, recipe.fuse(scaled), f"{method}({', '.join(names)})", (), best_first=False)
+
+
+def learn(
+    runs: Sequence[Run],
+    method: str,
+    qrels: Qrels,
+    *,
+    norm: str | None = None,
+    ties: str = "expected",
+    parameters: Mapping[str, Any],
+) -> tuple[FloatArray, ...]:
+    """Return what a method learns of each run from judgments."""
+    inputs = read_runs(list(runs))
+    recipe = make_recipe(method, [run.name for run in inputs], norm=norm, parameters=parameters)
+    scaled = recipe.scale(make_pool(inputs, ties=ties, window=None))
+    fitted: Any = recipe.method.fit(JudgedPool.of(scaled, qrels))
+    return tuple(fitted.of_runs)
+
+
 def read_runs(runs: Mapping[Any, Source] | Sequence[Source]) -> list[Run]:
     """Return the runs, checked, each with a name of its own."""
     if isinstance(runs, Mapping):
@@ -303,12 +356,20 @@ def notes_of_pool(runs: Sequence[Run], pool: Pool) -> list[str]:
     return notes
 
 
-def make_run(pool: Pool, scores: FloatArray, name: str, notes: Sequence[str]) -> Run:
-    """Return the candidates as a run, each query from the best to the worst."""
-    order = order_within(pool.bounds, -scores)
-    query_ids = pool.query_ids.gather(pool.query)
-    frame = pl.DataFrame({"query_id": query_ids, "doc_id": pool.doc_ids.gather(order), "score": scores[order]})
+def make_run(pool: Pool, scores: FloatArray, name: str, notes: Sequence[str], *, best_first: bool = True) -> Run:
+    """Return the candidates as a run, each query from the best to the worst, or in the order of the pool."""
+    doc_ids = pool.doc_ids
+    if best_first:
+        order = order_within(pool.bounds, -scores)
+        doc_ids = doc_ids.gather(order)
+        scores = scores[order]
+    frame = pl.DataFrame({"query_id": pool.query_ids.gather(pool.query), "doc_id": doc_ids, "score": scores})
     run = Run.of_checked(frame, name)
     assert isinstance(run.rows, MemoryRows)  # noqa: S101 - of a frame
     run.rows.are_unique = True
     return copy_with(run, notes=tuple(notes))
+
+
+def looks_at_scores(method: str) -> bool:
+    """Tell whether a normalization changes what a method gives."""
+    return method not in METHODS or METHODS[method].uses_scores
