@@ -143,6 +143,7 @@ MAKE: dict[str, Callable[[Data], Renderable]] = {
         },
         n_resamples=99,
     ),
+    "TunedFusion": lambda given: dh.tune_fusion(given.qrels, given.runs, "nDCG@3", grid={"k": [1, 60]}),
     "SystemOrders": lambda given: dh.compare(given.qrels, given.runs, "nDCG@3 RR").orders(),
     "Steps": lambda given: evaluation(given).steps(
         "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))

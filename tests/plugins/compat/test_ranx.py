@@ -1,6 +1,7 @@
 """ranx's interface: its own numbers, with its order of ties; or exact means."""
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,10 +153,10 @@ def runs_to_fuse(seed: int, levels: int | None) -> list[dict[str, dict[str, floa
     return runs
 
 
-FUSED: list[tuple[str, dict[str, object]]] = [
+FUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("rrf", {"k": 10}), ("wsum", {"weights": [0.3, 0.7]}), ("mnz", {}), ("isr", {}), ("rbc", {"phi": 0.7})),
     *(("sum", {}), ("max", {}), ("gmnz", {"gamma": 0.5}), ("mixed", {"weights": [0.3, 0.7]})),
-]
+)
 
 
 @pytest.mark.filterwarnings("ignore")  # of numba, while it compiles ranx
@@ -184,7 +185,7 @@ def test_what_it_optimizes_is_what_ranx_does(method: str) -> None:
     if method == "mnz":
         return
     given = [theirs.Run(run) for run in runs]
-    kwargs = {} if method in {"mapfuse", "bayesfuse", "posfuse", "segfuse"} else {"show_progress": False}
+    kwargs: Any = {} if method in {"mapfuse", "bayesfuse", "posfuse", "segfuse"} else {"show_progress": False}
     expected = theirs.optimize_fusion(theirs.Qrels(qrels), given, method=method, metric="ndcg@10", **kwargs)
     found = ours.optimize_fusion(qrels, runs, method=method, metric="ndcg@10", **kwargs)
     assert found.keys() == expected.keys()
@@ -219,6 +220,6 @@ def test_fused_runs_have_a_name_and_go_on() -> None:
 def test_what_was_optimized_is_fused(method: str) -> None:
     runs = runs_to_fuse(2, 3)
     qrels = {query: {next(iter(own)): 1} for query, own in runs[0].items()}
-    options = {"max_n_segments": 3} if method == "probfuse" else {}
+    options: Any = {"max_n_segments": 3} if method == "probfuse" else {}
     params = ours.optimize_fusion(qrels, runs, method=method, metric="mrr", **options)
     assert {*ours.fuse(runs, method=method, params=params).to_dict()} == {"q1", "q2", "q3"}

@@ -143,7 +143,10 @@ def test_a_flat_curve_is_flat() -> None:
     steep = dh.tune_fusion(qrels, {"good": good, "bad": bad}, method="wsum", grid=3).flatness
     assert steep is not None
     assert not steep.is_flat
-    assert dh.tune_fusion(qrels, runs, method="sum").flatness is None
+    alone = dh.tune_fusion(qrels, runs, method="sum")
+    assert alone.flatness is None
+    assert "There was nothing to tune." in " ".join(str(alone).split())
+    assert alone.run.notes == ()
 
 
 def test_a_measure_that_is_better_lower_is_tuned_down() -> None:

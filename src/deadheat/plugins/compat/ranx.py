@@ -442,7 +442,7 @@ def _runs_to_fuse(runs: Sequence[Any], norm: str | None, ties: str | None) -> tu
         if not is_chosen(ties) and not hasattr(run, "to_dict"):
             own = {query: _ranked(of) for query, of in own.items()}
         if norm in {"min-max-inverted", "min_max_inverted"}:
-            own = {query: {doc: -score for doc, score in reversed(of.items())} for query, of in own.items()}
+            own = {query: {doc: -score for doc, score in reversed(list(of.items()))} for query, of in own.items()}
         found.append(Run(own, name=getattr(run, "name", None) or f"run_{number}"))
     names = {"min_max": "min-max", "min_max_inverted": "min-max", "min-max-inverted": "min-max"}
     return found, norm if norm is None else names.get(norm, norm)

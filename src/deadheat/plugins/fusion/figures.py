@@ -57,7 +57,9 @@ def tuning(found: TunedFusion) -> alt.LayerChart:
     best = found.describe_setting(found.best)
     flatness = found.flatness
     is_flat = flatness is not None and flatness.is_flat
-    title = f"{label} is flat: {best} is not told from other settings" if is_flat else f"{label} is best by {best}"
+    title = (
+        f"{label} is flat: {best} is not told apart from other settings" if is_flat else f"{label} is best by {best}"
+    )
     return finished(
         layers,
         rows,

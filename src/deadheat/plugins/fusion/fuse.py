@@ -264,7 +264,8 @@ def fuse_settings(
         parameters = {key: value for key, value in setting.items() if key != WEIGHTS}
         recipe = make_recipe(method, names, norm=norm, weights=setting.get(WEIGHTS), parameters=parameters)
         if learned is not None:
-            recipe = replace(recipe, method=replace(recipe.method, learned=tuple(learned)))
+            method_that_learned: Any = recipe.method
+            recipe = replace(recipe, method=replace(method_that_learned, learned=tuple(learned)))
         if scaled is None:
             scaled = recipe.scale(make_pool(inputs, ties=ties, window=None))
         yield make_run(scaled, recipe.fuse(scaled), f"{method}({', '.join(names)})", (), best_first=False)

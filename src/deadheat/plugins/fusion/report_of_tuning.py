@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from deadheat.core.report.model import (
@@ -54,7 +55,7 @@ def report_tuning(found: TunedFusion, *, path: str | None = None) -> Report:
         SETTING_COLUMNS,
         _rows_of_settings(found),
         title=f"{label} by setting",
-        is_extra=len(found.settings) > 1,
+        is_extra=True,
     )
     return Report((systems, settings), tuple(_facts(found, path)), opening=describe_result(found))
 
@@ -74,6 +75,8 @@ def describe_result(found: TunedFusion) -> str:
     parts = [f"{found.name}: {found.measure.label} {format_cell(value)}, held out"]
     parts += [_describe_gain(found, gain) for gain in found.gains()]
     sentence = "; ".join(parts)
+    if not found.is_tuned:
+        return f"{sentence}. There was nothing to tune."
     return f"{sentence}. On the queries that it was tuned on it would be {format_cell(found.in_sample)}."
 
 
@@ -82,7 +85,7 @@ def _describe_gain(found: TunedFusion, gain: Gain) -> str:
     size = f"{format_signed(gain.difference)} {format_cell(Span(gain.low, gain.high))}"
     other = f"{gain.system} ({format_cell(gain.mean)})"
     if not gain.p_value < ALPHA:
-        return f"not told from {other}, {size}"
+        return f"not told apart from {other}, {size}"
     is_better = gain.difference * found.measure.sign > 0
     word = "better" if is_better else "worse"
     return f"{word} than {other} by {size}"
@@ -161,8 +164,8 @@ def _facts(found: TunedFusion, path: str | None) -> list[Fact]:
         n_others = format_count(len(found.settings) - 1, "setting")
         text = f"best less worst {size}, for {n_others} at once (Bonferroni)"
         if flatness.is_flat:
-            text = f"flat: {setting} is not told from any other setting; {text}"
-        facts.append(Fact("is_flat", flatness.is_flat, "curve", text, brief=text))
+            text = f"flat: {setting} is not told apart from any other setting; {text}"
+        facts.append(Fact("curve", asdict(flatness), "curve", text, brief=text))
     ends = _describe_end(found)
     if ends:
         facts.append(note_fact("grid", ends))

@@ -17,7 +17,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
 from deadheat.core.wording import escape_invisible
 from deadheat.plugins.compare.comparison import Comparison
-from deadheat.plugins.fusion.base import WEIGHTS
+from deadheat.plugins.fusion.base import METHODS, WEIGHTS
 from deadheat.plugins.fusion.fuse import Recipe, format_parameter
 
 CONFIDENCE = 0.95
@@ -59,16 +59,14 @@ class Flatness:
         Of their means, in the direction of the measure.
     low, high : float
         Its interval, for as many settings at once as there are others.
+    is_flat : bool
+        Whether no setting can be told from the best by such an interval.
     """
 
     difference: float
     low: float
     high: float
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the settings cannot be told apart."""
-        return not self.low > 0
+    is_flat: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +129,11 @@ class TunedFusion(Plottable, Renderable, figures="fusion", shown=("tuning",)):
         return dict(self.settings[self.best])
 
     @property
+    def is_tuned(self) -> bool:
+        """Whether there was something to choose or to learn: else nothing needs to be held out."""
+        return len(self.settings) > 1 or METHODS[self.recipe.method.name]().is_fitted is False
+
+    @property
     def n_folds(self) -> int:
         """The number of parts of the queries."""
         return len(self.chosen)
@@ -152,12 +155,12 @@ class TunedFusion(Plottable, Renderable, figures="fusion", shown=("tuning",)):
         """How far the best setting is from the worst; None if one was tried."""
         if len(self.settings) < 2:
             return None
-        sign = self.measure.sign
-        worst = int(np.argmin(sign * self.means))
-        differences = sign * (self.values[self.best] - self.values[worst])
         level = 1 - (1 - CONFIDENCE) / (len(self.settings) - 1)
-        low, high = interval_of_mean(differences, self.clusters, level)
-        return Flatness(float(np.nanmean(differences)), low, high)
+        worst = int(np.argmin(self.measure.sign * self.means))
+        differences = self.measure.sign * (self.values[self.best] - self.values)
+        ends = [interval_of_mean(of_setting, self.clusters, level) for of_setting in differences]
+        is_flat = not any(low > 0 for low, _ in ends)
+        return Flatness(float(np.nanmean(differences[worst])), *ends[worst], is_flat)
 
     def gains(self) -> list[Gain]:
         """Return how much better the fused run is than each input, held out."""

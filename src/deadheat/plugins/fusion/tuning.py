@@ -118,7 +118,7 @@ def tune_fusion(
     else:
         recipe = Recipe(recipe.method.fit(task.judged), recipe.norm)
         in_sample = float(np.nanmean(task.score(recipe.fuse(task.judged.pool))))
-    run = make_run(scaled, recipe.fuse(scaled), label, [*notes, _note_of_run(task)])
+    run = make_run(scaled, recipe.fuse(scaled), label, [*notes, *_notes_of_run(task, recipes)])
     run_held_out = _run_held_out(task, recipes, fold_of_query, chosen, name=label, notes=notes)
     held_out = evaluate(judgments, run_held_out, chosen_measure)
     evaluations = {run.name: evaluate(judgments, run, chosen_measure) for run in inputs}
@@ -327,7 +327,9 @@ def _run_held_out(
     return make_run(pool, scores, name, [*notes, told])
 
 
-def _note_of_run(task: Task) -> str:
-    """Say that values of the tuned run are not held out."""
+def _notes_of_run(task: Task, recipes: Sequence[Recipe]) -> list[str]:
+    """Say that values of the tuned run are not held out, if something was chosen or learned."""
+    if len(recipes) == 1 and recipes[0].method.is_fitted:
+        return []
     n_queries = format_count(len(task.query_ids), "query", "queries")
-    return f"tuned on {n_queries}: values on them are not held out"
+    return [f"tuned on {n_queries}: values on them are not held out"]
