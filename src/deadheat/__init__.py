@@ -18,7 +18,7 @@ from typing import Any
 
 from deadheat.core.gone import instead_of as _instead_of
 from deadheat.core.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
-from deadheat.core.libraries import load_libraries as _load_libraries
+from deadheat.core.libraries import load_numpy as _load_numpy
 from deadheat.version import __version__ as __version__
 
 
@@ -52,7 +52,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
         if (plugin := _hooks().plugin_of(home)) and not _hooks().is_installed(plugin):
             raise AttributeError(str(_hooks().missing_plugin(f"deadheat.{name}", plugin)))
         if home != "deadheat.core.errors":
-            _load_libraries()
+            _load_numpy()
         found = getattr(import_module(home), name)
         globals()[name] = found
         return found

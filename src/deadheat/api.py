@@ -35,9 +35,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
     if plugin is not None and not hooks.is_installed(plugin):
         raise AttributeError(str(hooks.missing_plugin(f"deadheat.api.{name}", plugin)))
     if module not in LIGHT:
-        from deadheat.core.libraries import load_libraries
+        from deadheat.core.libraries import load_numpy
 
-        load_libraries()
+        load_numpy()
     found = getattr(import_module(module), there)
     globals()[name] = found
     return found

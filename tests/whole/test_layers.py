@@ -231,23 +231,31 @@ def test_the_stub_of_measures_has_every_measure_and_where_it_is() -> None:
 
 FILES = "'x.qrels', 'x.run'"
 DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5, 'f': 3}}"
+LISTS = "{'q': ['d']}, {'q': ['e', 'd']}"
+ARRAYS = "{'q': numpy.array(['d'])}, {'q': numpy.array(['e', 'd'])}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("data", "unused"),
-    [(FILES, {"narwhals", "numpy.random"}), (DICTS, {"narwhals", "numpy.random", "numpy.ma"})],
-    ids=["files", "dicts"],
+    ("call", "unused"),
+    [
+        (f"evaluate({FILES})", set()),
+        (f"evaluate({DICTS})", {"polars", "numpy.ma"}),
+        (f"evaluate({DICTS}, ['nDCG@10', 'AP', 'RR', 'bpref', 'P@5'])", {"polars"}),
+        (f"evaluate({LISTS})", {"polars", "numpy.ma"}),
+        (f"evaluate({ARRAYS})", {"polars", "numpy.ma"}),
+    ],
+    ids=["files", "dicts", "measures", "lists", "arrays"],
 )
-def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set[str], tmp_path: Path) -> None:
-    """Each takes 5 to 50 ms; numpy.ma comes with the first np.unique, and where Polars takes an array."""
+def test_an_evaluation_loads_nothing_that_it_does_not_use(call: str, unused: set[str], tmp_path: Path) -> None:
+    """Each takes 5 to 100 ms; numpy.ma comes with the first np.unique, and where Polars takes an array."""
     (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
-    code = f"import sys, deadheat; deadheat.evaluate({data}).means(); print(*sys.modules)"
+    code = f"import sys, numpy, deadheat; deadheat.{call}.means(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "polars" in loaded
-    assert not (unused | {"scipy", "difflib", "rich", "click"}) & loaded
+    assert "polars" in loaded | unused
+    assert not (unused | {"narwhals", "numpy.random", "scipy", "difflib", "rich", "click"}) & loaded
 
 
 @pytest.mark.slow
@@ -285,6 +293,22 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
     }
     others |= {"deadheat.plugins.judges.command", "deadheat.plugins.ties.simulate_command"}
     assert not (unused | others) & set(loaded.split())
+
+
+def test_dicts_are_compared_and_shown_without_polars() -> None:
+    code = (
+        f"import sys, deadheat; print(deadheat.evaluate({DICTS}));"
+        "runs = {'a': {'q': {'d': 1}, 'r': {'d': 1}}, 'b': {'q': {'e': 1}, 'r': {'d': 1}}};"
+        "deadheat.compare({'q': {'d': 1}, 'r': {'d': 1}}, runs); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "polars" not in done.stdout.splitlines()[-1].split()
+
+
+def test_the_core_imports_polars_when_something_of_it_is_asked_for() -> None:
+    """It takes it from its module of libraries."""
+    plain = re.compile(r"^(import|from) polars\b", re.MULTILINE)
+    assert not [str(path) for path in SOURCES if plain.search(path.read_text(encoding="utf-8"))]
 
 
 def test_help_loads_neither_numpy_nor_polars() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 
 import numpy as np
-import polars as pl
 import pytest
 
 import deadheat as dh
 from deadheat.core.data import rows as contiguous
 from deadheat.core.errors import DuplicateError
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements import contiguous as counting
 
 

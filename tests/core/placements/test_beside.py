@@ -56,13 +56,13 @@ def plugin(package: str) -> hooks.Plugin:
 def qrels(monkeypatch: pytest.MonkeyPatch) -> Iterator[Qrels]:
     """Judgments with a table that a plugin has added."""
     monkeypatch.setitem(sys.modules, "ages", ModuleType("ages"))
-    of_qrels = TableForm("ages", {"query_id": pl.String, "doc_id": pl.String, "age": pl.Int64})
-    of_placements = TableForm("placed ages", {"query": pl.Int64, "doc_id": pl.String, "age": pl.Int64})
+    of_qrels = TableForm("ages", lambda: {"query_id": pl.String, "doc_id": pl.String, "age": pl.Int64})
+    of_placements = TableForm("placed ages", lambda: {"query": pl.Int64, "doc_id": pl.String, "age": pl.Int64})
     add_beside(BesideTable("ages", of_qrels, PlacedTable(Ages, ages_of, of_placements)))
     use(plugin("deadheat"))
     found = Qrels(QRELS)
     rows = [("q2", "b", 3), ("q2", "e\u0301", 5), ("q1", "a", 4)]
-    found.ages = pl.DataFrame(rows, schema=of_qrels.schema, orient="row")  # type: ignore[attr-defined]
+    found.ages = pl.DataFrame(rows, schema=of_qrels.schema(), orient="row")  # type: ignore[attr-defined]
     yield found
     del BESIDE["ages"]
     use()

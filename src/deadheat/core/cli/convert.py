@@ -18,11 +18,10 @@ from deadheat.core.cli.row_files import chosen_format_of, write_rows
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError
 from deadheat.core.io.kinds import Kind
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from deadheat.core.io.formats import Format
 
 EITHER = {  # tables whose names are those of qrels and of a run

@@ -15,6 +15,7 @@ from deadheat.core.cli.judged import judgments_asked, options_of_judgments
 from deadheat.core.cli.paths import asked, label, stands_for_file
 from deadheat.core.errors import DataError
 from deadheat.core.io.guarding import guard_polars
+from deadheat.core.libraries import load_libraries
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible
 
@@ -188,3 +189,4 @@ def check_inputs(paths: Sequence[str]) -> None:
             wrong.append(error_message(error))
     if wrong:
         raise DataError("\n".join(wrong))
+    load_libraries()  # they are read next

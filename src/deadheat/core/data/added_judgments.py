@@ -1,8 +1,8 @@
 """What people write: a file of unjudged documents, filled in as far as they got, that is added to qrels."""
 
-from pathlib import Path
+from __future__ import annotations
 
-import polars as pl
+from pathlib import Path
 
 from deadheat.core.data.tables import Qrels
 from deadheat.core.errors import DataError, DuplicateError
@@ -10,6 +10,7 @@ from deadheat.core.io.kinds import KEYS, check_column
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records
 from deadheat.core.io.spreadsheets import unguarded_text
 from deadheat.core.io.values import read_value
+from deadheat.core.libraries import polars as pl
 
 COLUMNS = (*KEYS, "relevance")
 WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", number=as_written)

@@ -1,14 +1,14 @@
 """What differs between two sets of judgments: queries and documents."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-import polars as pl
-
 from deadheat.core.data.tables import JudgingRule, Qrels
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
 
 PAIR = ("query_id", "doc_id")
-DIFFERS = pl.col("old").ne_missing(pl.col("new"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,15 @@ def changes(old: Qrels, new: Qrels) -> Changes:
         of_rules = own.change_to(other)
     else:
         judgments = _joined([qrels.to_polars() for qrels in (old, new)], PAIR)
-    documents = judgments.filter(DIFFERS)
+    differs = pl.col("old").ne_missing(pl.col("new"))
+    documents = judgments.filter(differs)
     changed = set(documents["query_id"])
     if not have_rules and (old.subtopics is not None or new.subtopics is not None):
         frames = [
             one.to_polars().with_columns(subtopic=pl.lit("")) if one.subtopics is None else one.subtopics
             for one in (old, new)
         ]
-        changed |= set(_joined(frames, (*PAIR, "subtopic")).filter(DIFFERS)["query_id"])
+        changed |= set(_joined(frames, (*PAIR, "subtopic")).filter(differs)["query_id"])
     changed |= set(old.unanswerable) ^ set(new.unanswerable)
     before, after = (set(one.in_order[0]["query_id"]) for one in (old, new))
     both = before & after

@@ -4,6 +4,8 @@ Ids may be in another Unicode form, in another case, or with blanks. The first q
 looked at.
 """
 
+from __future__ import annotations
+
 import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Sequence
@@ -11,7 +13,6 @@ from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.data.rows import LazyRows, Rows
@@ -19,6 +20,7 @@ from deadheat.core.errors import DeadheatWarning
 from deadheat.core.io.formats.base import FEWEST, ROWS
 from deadheat.core.io.results import ListOrder
 from deadheat.core.io.values import Nested
+from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count
 
 LOOKED = 100  # documents of each side that are looked at
@@ -87,9 +89,9 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -
 
     Dicts have their order by chance: rows alone are looked at for scores that rise, or fall with `ascending`.
     """
-    if ascending and not isinstance(rows, pl.DataFrame):
+    if ascending and not is_polars_frame(rows):
         return
-    if isinstance(rows, pl.DataFrame):
+    if is_polars_frame(rows):
         head = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score").head(QUERIES)
         of_queries: list[Collection[float]] = head["score"].to_list()
     else:
@@ -97,7 +99,7 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -
     some = [scores for scores in of_queries if len(scores) >= FEWEST]
     if sum(map(len, some)) < ENOUGH:
         return
-    has_order = isinstance(rows, pl.DataFrame) and len(some) >= FEWEST_QUERIES
+    has_order = is_polars_frame(rows) and len(some) >= FEWEST_QUERIES
     if ascending:
         if has_order and all(map(_falls, some)):
             _warn(

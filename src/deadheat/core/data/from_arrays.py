@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
@@ -15,6 +14,7 @@ from deadheat.core.checks import array_of
 from deadheat.core.data.tables import Qrels, Run, Source
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.values import BEYOND, are_beyond
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
 
 

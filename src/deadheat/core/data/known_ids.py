@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import polars as pl
-
 from deadheat.core import hooks
 from deadheat.core.data.tables import Qrels, Source, path_of
 from deadheat.core.errors import DataError, DeadheatWarning, FileFormatError, SourceTypeError
@@ -14,6 +12,7 @@ from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.kinds import COLUMN_NAMES, find_column
 from deadheat.core.io.objects import parse_json, read_text
 from deadheat.core.io.records import Wanted, format_of_records, read_records
+from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list, format_path
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
-import polars as pl
-
 from deadheat.core.data.tables import Source, label_of, path_of
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.core.io.records import Records, Wanted, as_text, as_written, read_records
 from deadheat.core.io.values import NUL, id_with_nul, text_of_ids
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
 
 if TYPE_CHECKING:

@@ -15,13 +15,12 @@ from deadheat.core import hooks
 from deadheat.core.checks import as_digits
 from deadheat.core.errors import ParameterError
 from deadheat.core.io.guarding import check_threads
-from deadheat.core.libraries import import_package
+from deadheat.core.libraries import import_package, polars as pl
 from deadheat.core.structures import group_values
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
-    import polars as pl
 
 
 Label: TypeAlias = "str | tuple[str, ...]"  # a part of a name: a text, or several that are read as "one vs other"
@@ -42,8 +41,6 @@ WORDS = (
 
 def frame_of(rows: Any, schema: Any = None) -> pl.DataFrame:  # noqa: ANN401 - what a frame is made of
     """Return rows or columns as a frame; numbers that do not exist are null, not NaN."""
-    import polars as pl  # slow to load
-
     check_threads()
     return pl.DataFrame(rows, schema, orient="row" if schema else None, infer_schema_length=None).with_columns(
         pl.col(pl.Float64).fill_nan(None)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
@@ -30,6 +29,7 @@ from deadheat.core.io.kinds import KEYS, TREC_FIELDS, Kind
 from deadheat.core.io.pages import check_texts
 from deadheat.core.io.splitting import doc_hash
 from deadheat.core.io.values import Nested, all_numbers, check_number, frame_of_mapping, normalized_keys
+from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count

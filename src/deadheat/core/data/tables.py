@@ -1,5 +1,7 @@
 """Qrels and runs: checked tables of (query, document, number), lazy where the source allows it."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -11,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, IntArray
@@ -52,6 +53,7 @@ from deadheat.core.io.notes import Notes, Ranked
 from deadheat.core.io.results import LEAVE_OUT_PADDING, PADDING, Pick, Reader, Repeated, note_of_merged
 from deadheat.core.io.sources import OF_CASES, read_object
 from deadheat.core.io.values import FORMS, Nested, check_mapping
+from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.phases import phase
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible, format_count, format_list
@@ -195,7 +197,7 @@ class DocumentTable(InNotebooks):
     @classmethod
     def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
         """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
-        held = MemoryRows(rows) if isinstance(rows, pl.DataFrame) else MappingRows(rows, cls.kind, name)
+        held = MemoryRows(rows) if is_polars_frame(rows) else MappingRows(rows, cls.kind, name)
         return copy_with(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
 
     def normalized(self, form: str | None) -> Self:
@@ -353,23 +355,23 @@ class JudgingRule(Protocol):
         """The kind of the judgments."""
         ...
 
-    def fingerprint(self, qrels: "Qrels") -> str:
+    def fingerprint(self, qrels: Qrels) -> str:
         """Return a hash of the judgments, the same for all runs that are held against them."""
         ...
 
-    def judged(self, qrels: "Qrels") -> pl.DataFrame:
+    def judged(self, qrels: Qrels) -> pl.DataFrame:
         """Return what is judged: query_id, its name as doc_id, relevance."""
         ...
 
-    def judge_again(self, judgments: "Qrels", qrels: "Qrels") -> "Qrels":
+    def judge_again(self, judgments: Qrels, qrels: Qrels) -> Qrels:
         """Return what the judgments, of which there are qrels, say of what the run of other qrels retrieved."""
         ...
 
-    def is_any_known(self, qrels: "Qrels") -> bool:
+    def is_any_known(self, qrels: Qrels) -> bool:
         """Tell whether anything that the run retrieved is of a document that the judgments know."""
         ...
 
-    def change_to(self, other: "JudgingRule") -> str:
+    def change_to(self, other: JudgingRule) -> str:
         """Say how another rule differs from this one; "" if it does not."""
         ...
 
@@ -448,7 +450,7 @@ class Qrels(DocumentTable):
         self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
         if content.is_trec:
             self.source_form = "trec"
-        if isinstance(content.rows, pl.DataFrame):
+        if is_polars_frame(content.rows):
             queries = content.rows["query_id"]
             if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
                 several = format_count(len(marked), "query", "queries")
@@ -682,7 +684,7 @@ class Run(DocumentTable):
 
     def _look_at(self, content: Content) -> Content:
         rows = content.rows
-        if self.path is not None and isinstance(rows, pl.DataFrame) and exceeds(int(rows.estimated_size())):
+        if self.path is not None and is_polars_frame(rows) and exceeds(int(rows.estimated_size())):
             self.notes = (*self.notes, HELD)
         if isinstance(rows, Mapping) and (ranks := rank_tuples(rows, self.where)):
             content = replace(content, rows=ranks)
@@ -694,7 +696,7 @@ class Run(DocumentTable):
             warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
         elif content.list_order is not None:
             warn_of_list_order(content.list_order, self.where, ascending=self._ascending)
-        elif isinstance(content.rows, Mapping | pl.DataFrame):
+        elif isinstance(content.rows, Mapping) or is_polars_frame(content.rows):
             warn_of_order(content.rows, self.where, ascending=self._ascending)
         return content
 
@@ -829,7 +831,7 @@ class Run(DocumentTable):
         frame, notes = ordered_by(self.to_polars(), given, score_precision)
         return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
 
-    def _key(self, other: Source) -> "Run":
+    def _key(self, other: Source) -> Run:
         """Return a run to order ties by: read, or another column of the file of this one."""
         if isinstance(other, str) and self.path is not None and not Path(other).exists():
             try:

@@ -4,13 +4,14 @@ What a run costs however small it is (joins, calls of each measure) is paid once
 they are placed and scored as one run with the queries of all.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast, overload
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
@@ -30,6 +31,7 @@ from deadheat.core.evaluation.together import check_asked, feature_named, featur
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.hooks import Feature
 from deadheat.core.io.splitting import in_pieces
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, at_level, measures_under, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure

@@ -1,5 +1,7 @@
 """Evaluation, what evaluate() returns: exact scores by query, their means, and how far ties can move them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
@@ -26,6 +27,7 @@ from deadheat.core.evaluation.query_columns import Weights, weights_of
 from deadheat.core.evaluation.scores import Scores, intervals
 from deadheat.core.evaluation.stratum import SMALLEST, check_columns, groups, names_of
 from deadheat.core.io.guarding import check_threads
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.core.placements.contiguous import kept
@@ -113,7 +115,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         origin: Origin | None = None,
         known_depth: int | None = None,
         lists: KeptLists | None = None,
-        features: "Mapping[str, EvaluationPart[Evaluation]] | None" = None,
+        features: Mapping[str, EvaluationPart[Evaluation]] | None = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.measures = tuple(self._scores)
@@ -311,7 +313,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
-    ) -> "Strata":
+    ) -> Strata:
         """Return an evaluation of each stratum of queries.
 
         Parameters
@@ -413,7 +415,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         self.saved_files += (target.resolve(),)
         return target
 
-    def keeping(self, save_depth: int) -> "Evaluation":
+    def keeping(self, save_depth: int) -> Evaluation:
         """Return the evaluation with the first documents of each list alone, as they are saved.
 
         Parameters
@@ -433,7 +435,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         *,
         ids: Mapping[str, str] | str | Path | None = None,
         **conventions: Unpack[ConventionArguments],
-    ) -> "Evaluation":
+    ) -> Evaluation:
         """Return the evaluation of the same ranking under other judgments, measures or conventions.
 
         Equal to evaluating the run itself, as far as it was kept: where ties at the cutoff of a measure are kept whole,
@@ -480,7 +482,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             )
         }
 
-    def select(self, keep: BoolArray | IntArray, name: str | None = None) -> "Evaluation":
+    def select(self, keep: BoolArray | IntArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
 
         Parameters
@@ -508,7 +510,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     def _all_missing(self) -> frozenset[str]:
         return frozenset(self.missing_queries)
 
-    def called(self, name: str) -> "Evaluation":
+    def called(self, name: str) -> Evaluation:
         """Return the evaluation under another name.
 
         Parameters
@@ -517,7 +519,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         """
         return copy_with(self, name=as_text("name", name))
 
-    def renamed(self, names: Mapping[str, str]) -> "Evaluation":
+    def renamed(self, names: Mapping[str, str]) -> Evaluation:
         """Return the evaluation of some queries under other ids.
 
         Parameters
@@ -555,7 +557,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         """How much each query counts in means, of shape (n_queries,); None: all the same, or there are only totals."""
         return next((one.weights for one in self if one.weights is not None), None)
 
-    def weighted(self, weights: Weights | None, queries: Source | None = None) -> "Evaluation":
+    def weighted(self, weights: Weights | None, queries: Source | None = None) -> Evaluation:
         r"""Return the evaluation with weighted means, :math:`\sum w x / \sum w`.
 
         Parameters

@@ -4,6 +4,8 @@ Each is one JSON document, with a head that people and programs read, the tables
 finds damage; what is read is trusted beyond that.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import io
@@ -17,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import AnyArray, FloatArray
@@ -58,6 +59,7 @@ from deadheat.core.io.files import check_path, check_readable, decode_utf8, make
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.objects import parse_json
 from deadheat.core.io.pages import read_table
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import measure_named
 from deadheat.core.measures.orders import StoredMeasure
@@ -457,7 +459,7 @@ def _tables_of_placements(placed: Placements) -> dict[str, object]:
         if column is not None:  # else it is unknown
             queries[name] = column
     return {
-        **{key: _packed(rows, _placed_table(key).form.schema) for key, rows in placed.beside.items()},
+        **{key: _packed(rows, _placed_table(key).form.schema()) for key, rows in placed.beside.items()},
         "queries": packed(queries, {name: SCHEMAS["queries"][name] for name in queries}),
         "retrieved": _packed(placed, SCHEMAS["retrieved"]),
         "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, SCHEMAS["judged"]),
@@ -480,14 +482,14 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
 
 def packed_beside(key: str, frame: pl.DataFrame) -> str:
     """Return a table beside the judgments as text."""
-    schema = beside_table(key).form.schema
+    schema = beside_table(key).form.schema()
     return packed(frame.select(*schema), schema)
 
 
 def unpacked_beside(key: str, text: str) -> pl.DataFrame:
     """Read what `packed_beside` returned."""
     form = beside_table(key).form
-    return unpacked(text, form.name, form.schema, form.nullable)
+    return unpacked(text, form.name, form.schema(), form.nullable)
 
 
 def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
@@ -636,7 +638,7 @@ def _placed_beside(data: Mapping[str, Any], n_queries: int) -> dict[str, OfQueri
         if table.placed is None or table.key not in data:
             continue
         form = table.placed.form
-        columns = unpacked_columns(data[table.key], form.name, form.schema, form.nullable)
+        columns = unpacked_columns(data[table.key], form.name, form.schema(), form.nullable)
         check_codes(form.name, columns["query"], n_queries)
         for name in table.placed.numbered:
             check_codes(form.name, columns[name], len(columns[name]))

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, places_of, with_own_arithmetic
@@ -22,6 +21,7 @@ from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.kernels import weighting
 from deadheat.core.kernels.agreement import n_swapped_pairs
 from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.phases import phase
 from deadheat.core.placements.placements import Placements

@@ -1,10 +1,11 @@
 """Strata, what Evaluation.by() returns: an evaluation of each stratum of queries, and averages over them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.data.queries import Queries
@@ -14,8 +15,17 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
-from deadheat.core.evaluation.stratum import AVERAGES, SUMMARY, Stratum, is_assigned, keys_of, label, order
+from deadheat.core.evaluation.stratum import (
+    Stratum,
+    averages_schema,
+    is_assigned,
+    keys_of,
+    label,
+    order,
+    summary_schema,
+)
 from deadheat.core.kernels.ranks import first_ranks
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng
 from deadheat.core.structures import group_values
@@ -105,7 +115,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
             for stratum, found in self.intervals(**options).items()
             for scores, interval in zip(self[stratum], found.values(), strict=True)
         ]
-        return frame_of(rows, dict.fromkeys(self.columns, pl.String) | SUMMARY)
+        return frame_of(rows, dict.fromkeys(self.columns, pl.String) | summary_schema())
 
     def to_polars(self) -> pl.DataFrame:
         """Return :meth:`summary` with its defaults."""
@@ -163,10 +173,10 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
             for value in sorted(found, key=order)
             for measure in self.whole.measures
         ]
-        return frame_of(rows, ({within: pl.String} if within else {}) | AVERAGES)
+        return frame_of(rows, ({within: pl.String} if within else {}) | averages_schema())
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
-        """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""
+        """Return what `averages_schema` names, of one measure over some strata that share the column at `place`."""
         keep = np.unique(np.concatenate([self._places[one] for one in strata]))
         are_all = len(keep) == len(self.whole.query_ids)
         scores = self.whole[measure] if are_all else self.whole[measure].select(keep)

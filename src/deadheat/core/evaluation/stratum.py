@@ -1,5 +1,7 @@
 """Which queries are in which stratum, by columns of the table of queries, and the order of strata."""
 
+from __future__ import annotations
+
 import json
 import re
 import warnings
@@ -9,7 +11,6 @@ from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import as_list
@@ -17,6 +18,7 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Source
 from deadheat.core.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.core.evaluation.intervals import KNOWN
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
 
 Stratum: TypeAlias = str | tuple[str, ...]  # the value of one column, or a tuple of the values of several
@@ -27,21 +29,29 @@ TAG = "|"  # between the values of a query that has several
 # Words with an order of their own, which is not alphabetical
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
 NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
-SUMMARY: dict[str, type[pl.DataType]] = {
-    "measure": pl.String,
-    "n_queries": pl.Int64,
-    **dict.fromkeys(NUMBERS, pl.Float64),
-    "is_small": pl.Boolean,
-    **dict.fromkeys(KNOWN, pl.String),
-    "known": pl.Boolean,
-}
-AVERAGES: dict[str, type[pl.DataType]] = {
-    "measure": pl.String,
-    **dict.fromkeys(("micro", "macro"), pl.Float64),
-    "n_strata": pl.Int64,
-    **dict.fromkeys(("variance", "std"), pl.Float64),
-    **dict.fromkeys(("lowest", "highest"), pl.String),
-}
+
+
+def summary_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of a summary of strata."""
+    return {
+        "measure": pl.String,
+        "n_queries": pl.Int64,
+        **dict.fromkeys(NUMBERS, pl.Float64),
+        "is_small": pl.Boolean,
+        **dict.fromkeys(KNOWN, pl.String),
+        "known": pl.Boolean,
+    }
+
+
+def averages_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of the averages over strata."""
+    return {
+        "measure": pl.String,
+        **dict.fromkeys(("micro", "macro"), pl.Float64),
+        "n_strata": pl.Int64,
+        **dict.fromkeys(("variance", "std"), pl.Float64),
+        **dict.fromkeys(("lowest", "highest"), pl.String),
+    }
 
 
 def groups(
@@ -151,7 +161,8 @@ def names_of(columns: str | Sequence[str]) -> list[str]:
 def check_columns(names: Sequence[str], table: Queries) -> None:
     """Raise `ColumnError` if the table lacks a column, or the result has another column of that name."""
     table.check_columns(names)
-    if taken := {*SUMMARY, *AVERAGES}.intersection(names):  # it would appear twice in one of these frames
+    results = {*summary_schema(), *averages_schema()}
+    if taken := results.intersection(names):  # it would appear twice in one of these frames
         raise ColumnError(
             f"the stratum column {min(taken)!r} has the same name as a column of the result",
             hint="give it another name",

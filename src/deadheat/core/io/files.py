@@ -3,6 +3,8 @@
 What is written goes to a temporary file beside the target, which is renamed when it is complete.
 """
 
+from __future__ import annotations
+
 import codecs
 import errno
 import filecmp
@@ -23,13 +25,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, Self, cast
 
-import polars as pl
-
 from deadheat.core.checks import as_count
 from deadheat.core.errors import Advice, DataError, DeadheatWarning, FileFormatError, MalformedRowError, ParameterError
 from deadheat.core.io.guarding import errors_of_writing, note_file
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
 from deadheat.core.io.unpacking import COMPRESSED, HEAD, compression, opened, unpacked
+from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.structures import T
 from deadheat.core.wording import did_you_mean, escape_invisible, format_list

@@ -3,6 +3,8 @@
 They need Narwhals, so this module is imported only where they are used: files and dicts of dicts do not wait for it.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +13,6 @@ from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
@@ -42,6 +43,7 @@ from deadheat.core.io.values import (
     series_of_ids,
     text_of_ids,
 )
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_given
 
 

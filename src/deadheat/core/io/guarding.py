@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deadheat.core.errors import DataError, DeadheatError
+from deadheat.core.libraries import polars as pl
 
 _notebooks: list[set[tuple[int, int]]] = []  # of the command that runs, in all of its threads: the last one counts
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
@@ -42,13 +43,11 @@ def guard_polars(where: str | os.PathLike[str]) -> Iterator[None]:
     DeadheatError
         Polars cannot work in this process.
     """
-    import polars as pl
-
     check_threads()
     _OUTCRIES.hide()
     try:
         yield
-    except pl.exceptions.PanicException as panic:
+    except _panics() as panic:
         _OUTCRIES.hide()  # for good: other threads may panic later
         if re.search(_NO_THREADS, str(panic).partition("\n")[0]):
             raise OSError(
@@ -71,6 +70,11 @@ def guard_polars(where: str | os.PathLike[str]) -> Iterator[None]:
         raise DataError(f"{engine} failed: {_told(error)}", path=os.fspath(where)) from error
     finally:
         _OUTCRIES.show()
+
+
+def _panics() -> tuple[type[BaseException], ...]:
+    """Return the exception of a panic, if Polars is loaded: nothing else raises it."""
+    return (pl.exceptions.PanicException,) if "polars" in sys.modules else ()
 
 
 class _Outcries:
@@ -135,8 +139,6 @@ def give_stderr_back() -> None:
 @contextmanager
 def guarded_rows(where: str) -> Iterator[None]:
     """Raise `DataError` where Polars finds bytes that are not text, or a damaged file."""
-    import polars as pl
-
     try:
         yield
     except pl.exceptions.PolarsError as error:

@@ -1,13 +1,15 @@
 """Columns of ids in Polars: their runs of equal ids, and whether their texts can be ids."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.io.values import NUL
+from deadheat.core.libraries import polars as pl
 
 AT_ONCE = 1 << 16  # ids that are joined, which stay in the processor's cache
 MOST_TEXT = 1 << 24  # bytes of them
@@ -28,7 +30,7 @@ class IdRuns:
     ends: IntArray
 
     @classmethod
-    def of(cls, column: pl.Series) -> "IdRuns":
+    def of(cls, column: pl.Series) -> IdRuns:
         """Find the runs of a column."""
         runs = column.rle().struct.unnest()
         return cls(runs["value"], np.cumsum(runs["len"].to_numpy(), dtype=np.int64))

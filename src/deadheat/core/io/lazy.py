@@ -3,19 +3,21 @@
 They need Narwhals, so this module is imported only where they are used.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals as nw
-import polars as pl
 
 from deadheat.core.errors import ColumnError, DataError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.id_columns import IdRuns, are_ids
 from deadheat.core.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.core.io.values import BEYOND, NUL, id_with_nul, is_beyond
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
 
 Frame = nw.LazyFrame[Any]

@@ -5,6 +5,8 @@ No library for Python reads the headers of pages, so they are read here; parquet
 numbers of the fields. It takes a few microseconds for each page of about a megabyte.
 """
 
+from __future__ import annotations
+
 import io
 import mmap
 from dataclasses import dataclass
@@ -12,12 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from deadheat.core.errors import FileFormatError
 from deadheat.core.io.files import LONGEST_LINE, ROW, check_held
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, shared_bytes
+from deadheat.core.libraries import polars as pl
 
 _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic

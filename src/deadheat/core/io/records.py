@@ -3,6 +3,8 @@
 Excel workbooks (.xlsx) are the cells of a sheet as text, as the zip and XML readers of Python see them.
 """
 
+from __future__ import annotations
+
 import csv
 import json
 import re
@@ -17,8 +19,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from zipfile import ZipFile
-
-import polars as pl
 
 from deadheat.core.errors import (
     Advice,
@@ -40,6 +40,7 @@ from deadheat.core.io.objects import JsonText, object_of, read_text
 from deadheat.core.io.pages import check_texts
 from deadheat.core.io.unpacking import HEAD
 from deadheat.core.io.values import DecimalColumn, given_decimal
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import did_you_mean
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
+from deadheat.core.libraries import polars as pl
 
 DELTA_BYTE_ARRAY, DELTA_BINARY_PACKED = 7, 5  # encodings
 INT32 = 1  # the type

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import SourceTypeError
 from deadheat.core.io.documents import exported
@@ -19,6 +17,7 @@ from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind, refuse_columns
 from deadheat.core.io.results import Listing, nested_of
 from deadheat.core.io.values import copied, has_numbers, is_plain
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
 
 Recogniser = Callable[[Any, Kind, str, Mapping[str, str]], Content | None]

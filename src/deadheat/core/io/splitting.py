@@ -3,6 +3,8 @@
 This module and what it imports load no NumPy, so that a command can begin with its largest file first.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -10,13 +12,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import polars as pl
-
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.core.io.unpacking import opened
+from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import T
 
 DOC_HASH = "doc_hash"

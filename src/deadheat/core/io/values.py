@@ -3,6 +3,8 @@
 The decimal mark of a text is said by the user, or found where a column can be read in one way only.
 """
 
+from __future__ import annotations
+
 import math
 import re
 import struct
@@ -19,13 +21,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from deadheat.core.checks import check_choice
 from deadheat.core.errors import Advice, DataError, DuplicateError, MalformedRowError, SourceTypeError
 from deadheat.core.io.files import WithValue
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_given, quote_text

@@ -4,16 +4,18 @@ The judgments are rows of a query, a document and a relevance. What else a sourc
 own, an attribute of `Qrels` that is called by the key of the table. Modules of the kind "beside" register such tables.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import IntArray, TextArray, concatenated_ranges
 from deadheat.core.data.tables import Qrels
+from deadheat.core.libraries import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +45,14 @@ class TableForm(NamedTuple):
     ----------
     name : str
         What messages call it.
-    schema : mapping of str to type of polars
-        Its columns.
+    schema : function that returns a mapping of str to type of polars
+        Its columns, when they are asked for: most evaluations need no Polars.
     nullable : set of str, default ()
         Those that may have null.
     """
 
     name: str
-    schema: Mapping[str, type[pl.DataType]]
+    schema: Callable[[], Mapping[str, type[pl.DataType]]]
     nullable: AbstractSet[str] = frozenset()
 
 
@@ -107,7 +109,7 @@ def beside_table(key: str) -> BesideTable:
 
     Examples
     --------
-    >>> list(beside_table("subtopics").form.schema)
+    >>> list(beside_table("subtopics").form.schema())
     ['query_id', 'doc_id', 'relevance', 'subtopic']
     """
     hooks.load("beside")

@@ -5,6 +5,8 @@ however small it is, is paid once. Rankings are kept beside an evaluation: the f
 can be scored again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +14,6 @@ from itertools import pairwise
 from typing import TypeAlias, cast
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, codes_of, concatenated_ranges, run_starts
@@ -32,6 +33,7 @@ from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.splitting import HASH_BITS, doc_hash
 from deadheat.core.io.values import look_up
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import beside_table, find_beside
 from deadheat.core.placements.placements import (
     Listed,
@@ -67,7 +69,7 @@ class Contiguous:
         The judged documents among the rows, if they are known.
     """
 
-    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: "JudgedRows | None" = None) -> None:
+    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: JudgedRows | None = None) -> None:
         self._qrels, self._run, self._blocks, self._found = qrels, run, blocks, found
 
     def place(self) -> Placements:
@@ -94,7 +96,7 @@ class Contiguous:
 
 
 def count_in(
-    blocks: Blocks, judgments: pl.DataFrame, found: "JudgedRows | None" = None
+    blocks: Blocks, judgments: pl.DataFrame, found: JudgedRows | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many documents each query has, and where the judged ones among them are.
 
@@ -125,7 +127,7 @@ def count_in(
     return pl.concat(counts), pl.concat(placed)
 
 
-def _count_in(blocks: Blocks, found: "JudgedRows") -> tuple[pl.DataFrame, pl.DataFrame]:
+def _count_in(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
     above, tied, ends_in_tie, top_score = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {
         "query_id": blocks.query_ids,
@@ -137,7 +139,7 @@ def _count_in(blocks: Blocks, found: "JudgedRows") -> tuple[pl.DataFrame, pl.Dat
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied, block=found.block)
 
 
-def _in_pieces(blocks: Blocks, found: "JudgedRows") -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
+def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
     """Yield what :func:`count_above_and_tied` finds in some blocks after the other.
 
     Few scores stay in the cache.

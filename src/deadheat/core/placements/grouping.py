@@ -1,16 +1,18 @@
 """The scores of a run, grouped where they are equal, and the ties of each query."""
 
+from __future__ import annotations
+
 import math
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.data.rows import Blocks
 from deadheat.core.data.tables import Run
 from deadheat.core.io.guarding import check_threads
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, of_kind, passes_over, said
 
 TIE, KIND = "tie", "kind"  # what a worker says

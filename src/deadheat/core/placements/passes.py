@@ -9,23 +9,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TypeAlias
 
-import polars as pl
-
 from deadheat.core import hooks
 from deadheat.core.data.rows import Blocks, UnreadRows
 from deadheat.core.data.tables import Run
 from deadheat.core.io.files import is_bounded
+from deadheat.core.libraries import polars as pl
 
 QUERY = "query"  # what is said once of each query, if anything is
-# The columns of all that is said; `what` tells what a row is
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "what": pl.String,
-    "query_id": pl.String,
-    "doc_id": pl.String,
-    "value": pl.Float64,
-    "above": pl.Int64,
-    "tied": pl.Int64,
-}
 # What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
 # It may travel to a worker, so it is small
 Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
@@ -33,6 +23,18 @@ Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
 
 class NotAdjacentError(Exception):
     """The rows of a query are not adjacent."""
+
+
+def said_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of all that is said; `what` tells what a row is."""
+    return {
+        "what": pl.String,
+        "query_id": pl.String,
+        "doc_id": pl.String,
+        "value": pl.Float64,
+        "above": pl.Int64,
+        "tied": pl.Int64,
+    }
 
 
 def passes_over(run: Run) -> ModuleType | None:
@@ -51,14 +53,14 @@ def passes_over(run: Run) -> ModuleType | None:
 
 
 def said(what: str, **columns: object) -> pl.DataFrame:
-    """Return rows in the columns of `SCHEMA`; those that are not given are null."""
+    """Return rows in the columns of `said_schema`; those that are not given are null."""
     return pl.DataFrame(columns).select(
         pl.lit(what).alias(name)
         if name == "what"
         else pl.col(name).cast(dtype)
         if name in columns
         else pl.lit(None, dtype).alias(name)
-        for name, dtype in SCHEMA.items()
+        for name, dtype in said_schema().items()
     )
 
 

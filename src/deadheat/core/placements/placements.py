@@ -1,12 +1,13 @@
 """Placements: all that a measure needs to know about a run, one row per judged document that was retrieved."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import (
     AnyArray,
@@ -24,6 +25,7 @@ from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import ABSENT, DataError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.kernels.counts import Relevant
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import OfQueries, find_beside, rows_of
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.structures import T
@@ -47,7 +49,7 @@ class Listed:
     texts: list[str]
     places: IntArray
 
-    def __getitem__(self, rows: IntArray | BoolArray | slice) -> "Listed":
+    def __getitem__(self, rows: IntArray | BoolArray | slice) -> Listed:
         return Listed(self.texts, self.places[rows])
 
     def to_list(self) -> list[str]:
@@ -107,7 +109,7 @@ class Placements(Renderable):
     judged_relevance: FloatArray
     max_relevance: float
     unjudged_queries: tuple[str, ...] = ()
-    before: "Placements | None" = field(default=None, repr=False)
+    before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
     top_score: FloatArray | None = field(default=None, repr=False)
     absent: BoolArray | None = field(default=None, repr=False)
@@ -124,7 +126,7 @@ class Placements(Renderable):
         return f"<Placements {queries}, {documents} retrieved>"
 
     @property
-    def subtopics(self) -> "Subtopics | None":
+    def subtopics(self) -> Subtopics | None:
         """Judgments by subtopic, if the qrels have some."""
         return cast("Subtopics | None", self.beside.get("subtopics"))
 
@@ -227,7 +229,7 @@ class Placements(Renderable):
         """Sum `values` by query code, of shape (n_queries,)."""
         return np.bincount(query, values, len(self.query_ids)).astype(np.float64, copy=False)
 
-    def rows(self, rows: IntArray | BoolArray) -> "Placements":
+    def rows(self, rows: IntArray | BoolArray) -> Placements:
         """Return the placements with some of their rows, or with all in another order."""
         return replace(
             self,
@@ -238,19 +240,19 @@ class Placements(Renderable):
             tied=self.tied[rows],
         )
 
-    def within(self, depth: int) -> "Placements":
+    def within(self, depth: int) -> Placements:
         """Return the placements in the first `depth` ranks, and in a tie that ends below; all if most are there."""
         rows = np.flatnonzero(self.above < depth)
         return self.cached(("within", depth), lambda: self.rows(rows)) if 2 * len(rows) < len(self.query) else self
 
-    def moved(self, above: IntArray) -> "Placements":
+    def moved(self, above: IntArray) -> Placements:
         """Return the placements after a tie policy: the same documents at other ranks, and no ties."""
         order = np.lexsort((-self.relevance, above, self.query))
         # A copy without the cache, which may hold the new placements: reference cycles are not freed at once.
         before = self.before or replace(self)
         return replace(self.rows(order), above=above[order], tied=np.ones_like(above), before=before)
 
-    def select(self, keep: BoolArray | IntArray) -> "Placements":
+    def select(self, keep: BoolArray | IntArray) -> Placements:
         """Return the placements of some queries; `max_relevance` remains that of all the qrels.
 
         Parameters
@@ -283,7 +285,7 @@ class Placements(Renderable):
             _of_judgments=known,
         )
 
-    def part(self, first: int, last: int) -> "Placements":
+    def part(self, first: int, last: int) -> Placements:
         """Return the placements of the queries from one to before another, without a copy of any column."""
         queries = slice(first, last)
         rows, judged = (slice(*np.searchsorted(of, [first, last]).tolist()) for of in (self.query, self.judged_query))

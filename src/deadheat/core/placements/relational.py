@@ -3,13 +3,13 @@
 from typing import cast
 
 import narwhals as nw
-import polars as pl
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.data.rows import LazyRows
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.lazy import Frame, collect
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.placements import Placements, from_frames
 
 

@@ -1,12 +1,14 @@
 """Judgments by subtopic, a table beside the judgments."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
 
 
@@ -41,9 +43,9 @@ def subtopics_of(judgments: pl.DataFrame, query_ids: Sequence[str]) -> Subtopics
 
 
 OF_QRELS = TableForm(
-    "topics", {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64, "subtopic": pl.String}
+    "topics", lambda: {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64, "subtopic": pl.String}
 )
 OF_PLACEMENTS = TableForm(
-    "subtopics", {"query": pl.Int64, "doc_id": pl.String, "topic": pl.Int64, "relevance": pl.Float64}
+    "subtopics", lambda: {"query": pl.Int64, "doc_id": pl.String, "topic": pl.Int64, "relevance": pl.Float64}
 )
 add_beside(BesideTable("subtopics", OF_QRELS, PlacedTable(Subtopics, subtopics_of, OF_PLACEMENTS, numbered=("topic",))))

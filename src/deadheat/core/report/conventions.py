@@ -14,6 +14,7 @@ from deadheat.core.evaluation.facts import NOTABLE, TOP, Facts
 from deadheat.core.evaluation.intervals import FEWEST_RESAMPLED, Interval
 from deadheat.core.evaluation.query_columns import heavy
 from deadheat.core.kernels.weighting import effective_number
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.measures.discounted import LOWEST_POSITIVE
 from deadheat.core.measures.notation import MEANINGS, is_doubted, meaning, unit_of
@@ -473,8 +474,6 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     rows = [(one.placements, np.flatnonzero(one.placements.relevance >= level)) for one in evaluations]
     lacking, where = n_relevant - len(rows[0][1]), "not in the run"
     if len(rows) > 1:
-        import polars as pl  # most reports are of one run
-
         found = first.placements.pairs(np.zeros(0, np.int64))
         for start in range(0, len(rows), AT_ONCE):  # of a thousand runs without all their rows in memory
             found = pl.concat([found, *(own.pairs(of) for own, of in rows[start : start + AT_ONCE])]).unique()

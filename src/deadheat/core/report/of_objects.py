@@ -1,11 +1,10 @@
 """The reports of small objects, which notebooks show: scores, an interval, qrels and runs."""
 
-import polars as pl
-
 from deadheat.core.data.rows import MappingRows, MemoryRows
 from deadheat.core.data.tables import DocumentTable, TableFacts
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.libraries import polars as pl
 from deadheat.core.report.conventions import OF_TIES, as_cell, mean_heading, span_of, tell_geometric
 from deadheat.core.report.model import (
     QUERY,

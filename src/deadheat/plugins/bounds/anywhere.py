@@ -9,14 +9,16 @@ exceeds are first, those without a gain last. Only of the others all places in t
 judged documents, and in their ties. The least value has everything the other way round.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.discounted import nDCG
 from deadheat.core.placements.beside import coded

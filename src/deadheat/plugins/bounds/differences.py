@@ -6,19 +6,21 @@ is bounded by itself, as if such a document had two labels: no labels lead outsi
 attained.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.core.data.rows import UnreadRows
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import BOUNDS, Scores
 from deadheat.core.kernels import weighting
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.placements.beside import coded
 from deadheat.core.placements.contiguous import KeptRows

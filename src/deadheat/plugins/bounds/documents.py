@@ -1,16 +1,18 @@
 """Where the unjudged documents of a run are ranked: the ties that hold some, which placements leave out."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, concatenated_ranges
 from deadheat.core.data.rows import ScorePrecision
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.io.guarding import check_threads
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import coded, rows_of
 from deadheat.core.placements.placements import Placements, sort_rows
 from deadheat.core.settings import Conventions

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import polars as pl
-
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.errors import MeasureError, ParameterError
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.parts import RangeColumn, Scored
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds.documents import Unjudged

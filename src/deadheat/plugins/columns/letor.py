@@ -6,6 +6,8 @@ All features of a block of lines are written below each other and parsed by Pola
 is out of the ordinary is read again line by line, which names the line that is wrong.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError
@@ -31,6 +32,7 @@ from deadheat.core.io.files import (
 from deadheat.core.io.formats.base import Content, Format, frame_of_rows, register
 from deadheat.core.io.kinds import KEYS, Kind, refuse_columns
 from deadheat.core.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
 

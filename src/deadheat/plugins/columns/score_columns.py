@@ -1,14 +1,15 @@
 """Several scores of each document, and which columns of a table they are."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import ColumnError
 from deadheat.core.io.kinds import NO_SCORES, check_column
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
 
 

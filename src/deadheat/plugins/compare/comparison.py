@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from deadheat.core import hooks, stats
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
@@ -25,6 +24,7 @@ from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.evaluation.scores import Scores, intervals
 from deadheat.core.evaluation.stratum import Stratum, groups
 from deadheat.core.evaluation.together import check_use
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.phases import lasting
@@ -47,33 +47,51 @@ from deadheat.plugins.compare.testing import corrected
 from deadheat.plugins.compare.verdict import Lacking, Verdict, Within
 from deadheat.plugins.compare.verdict_facts import describe_missing
 
-ONE_RULE: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
-    **dict.fromkeys(("difference", "p_adjusted", "doc_id_difference", "doc_id_p_adjusted"), pl.Float64),
-}
 KEYS = ("measure", "system", "baseline")
-SIZES: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(KEYS, pl.String),
-    **dict.fromkeys(("target", "std"), pl.Float64),
-    **dict.fromkeys(("n_queries", "n_clusters"), pl.Int64),
-    "power": pl.Float64,
-    "n_needed": pl.Int64,
-    "detectable_difference": pl.Float64,
-}
-QUERIES: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
-    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max", "weight"), pl.Float64),
-}
-RANKS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("measure", "system"), pl.String),
-    **dict.fromkeys(("rank", "low", "high"), pl.Int64),
-    "p_best": pl.Float64,
-    "n_queries": pl.Int64,
-}
 
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
+
+
+def one_rule_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of what is significant by one rule of ties alone."""
+    return {
+        **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
+        **dict.fromkeys(("difference", "p_adjusted", "doc_id_difference", "doc_id_p_adjusted"), pl.Float64),
+    }
+
+
+def sizes_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of the numbers of queries that are needed."""
+    return {
+        **dict.fromkeys(KEYS, pl.String),
+        **dict.fromkeys(("target", "std"), pl.Float64),
+        **dict.fromkeys(("n_queries", "n_clusters"), pl.Int64),
+        "power": pl.Float64,
+        "n_needed": pl.Int64,
+        "detectable_difference": pl.Float64,
+    }
+
+
+def queries_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of the deciding queries."""
+    return {
+        **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
+        **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max", "weight"), pl.Float64),
+    }
+
+
+def ranks_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of the ranks of systems."""
+    return {
+        **dict.fromkeys(("measure", "system"), pl.String),
+        **dict.fromkeys(("rank", "low", "high"), pl.Int64),
+        "p_best": pl.Float64,
+        "n_queries": pl.Int64,
+    }
+
+
 # fields of a pair that every table shows; the others are details
 COLUMNS = (
     *(*KEYS, "mean", "baseline_mean", *FLAT, "p_value", "p_adjusted", "significant", "effect_size"),
@@ -613,7 +631,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             }
             for one, error in zip(map(self.pairs.__getitem__, places), self._errors_of(places).tolist(), strict=True)
         ]
-        return frame_of(rows, SIZES)
+        return frame_of(rows, sizes_schema())
 
     def queries(self, n: int = 10) -> pl.DataFrame:
         """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
@@ -631,7 +649,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             difference, over all orders of the ties of both), weight (null without weights). With weights the most
             extreme are those that move the mean most: weight times difference.
         """
-        return frame_of(list(self._deciding(as_count("n", n))), QUERIES)
+        return frame_of(list(self._deciding(as_count("n", n))), queries_schema())
 
     def _deciding(self, n: int) -> Iterator[tuple[str | float | None, ...]]:
         """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
@@ -705,7 +723,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             for one in (self.measures if measure is None else [first[measure].measure])
             for row in rank_intervals(self.evaluations, one, self.query_ids, self.cluster, design=options)
         ]
-        return frame_of(rows, RANKS)
+        return frame_of(rows, ranks_schema())
 
     def orders(self, *, p: float = 0.9) -> SystemOrders:
         """Return how far orders of the systems agree: by each two measures, and by document id, as trec_eval.
@@ -734,7 +752,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
         """
         if not self.by_doc_id or self.parts or (self.n_strata > 1 and self.design.correction != "none"):
-            return frame_of([], ONE_RULE)
+            return frame_of([], one_rule_schema())
         own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         ruled = [
             {
@@ -757,7 +775,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             )
             for one, other in ((self.pairs[place], found[place]) for place in differing)
         ]
-        return frame_of(rows, ONE_RULE)
+        return frame_of(rows, one_rule_schema())
 
 
 def assemble(

@@ -1,5 +1,7 @@
 """What a comparison shows on request: margins, sample sizes, deciding queries, ranks; and one table for a paper."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,10 +10,10 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from polars import DataFrame
 
 from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.stratum import SMALLEST, keys_of, label
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.report.compact_scores import (
     columns_of_measures,
@@ -79,7 +81,7 @@ WEIGHT = Column("weight", "weight", spare=1)
 Strata = Mapping[str | tuple[str, ...], Comparison]
 Comparisons = Strata | Mapping[tuple[()], Comparison]
 
-PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], DataFrame]], ...] = (
+PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], pl.DataFrame]], ...] = (
     (
         "equivalence",
         "No worse by a margin of {:g}, and equivalent (one-sided t tests, uncorrected)",
@@ -262,7 +264,7 @@ def planned(
 
 
 def _in_totals(
-    parts: Comparisons, size: float, table_for: Callable[[Comparison, float], DataFrame]
+    parts: Comparisons, size: float, table_for: Callable[[Comparison, float], pl.DataFrame]
 ) -> Iterator[dict[str, Any]]:
     """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
     for stratum, part in parts.items():
@@ -383,7 +385,7 @@ class Marks(Enum):
     NONE = "where systems are more than letters and each pair was tested one way alone"
 
     @classmethod
-    def of(cls, comparison: Comparison) -> "Marks":
+    def of(cls, comparison: Comparison) -> Marks:
         """Return the marks that the tests of a comparison allow."""
         design = comparison.design
         if design.baseline is not None:

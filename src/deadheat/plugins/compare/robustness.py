@@ -1,5 +1,7 @@
 """What a comparison says beside its pairs: ranks and orders of systems."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +10,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import (
     BoolArray,
@@ -23,6 +24,7 @@ from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels import agreement
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import random_generator
 from deadheat.core.settings import Design

@@ -1,5 +1,7 @@
 """Accumulator: matrices of scores taken batch by batch, merged, saved, and evaluated at any time."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
@@ -7,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
 from deadheat.core.checks import as_text, check_choice
@@ -15,6 +16,7 @@ from deadheat.core.data.renderable import frame_of
 from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import as_integer
@@ -146,7 +148,7 @@ class Accumulator:
             is_numbered=query_ids is None,
         )
 
-    def merge(self, *others: "Accumulator") -> None:
+    def merge(self, *others: Accumulator) -> None:
         """Take what others have counted, such as those of other processes; they remain as they are.
 
         Parameters

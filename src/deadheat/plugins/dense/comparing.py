@@ -9,12 +9,11 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.core.arrays import AnyArray, BoolArray, IntArray
 from deadheat.core.errors import ParameterError
-from deadheat.core.libraries import import_package
+from deadheat.core.libraries import import_package, polars as pl
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")

@@ -1,5 +1,7 @@
 """Placements of a matrix of scores, queries by documents: judged documents are compared with their row."""
 
+from __future__ import annotations
+
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
 from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
@@ -15,6 +16,7 @@ from deadheat.core.checks import array_of
 from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.values import NUL, are_beyond, id_with_nul
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.placements import Placements, sort_rows
 from deadheat.core.wording import format_count
 from deadheat.plugins.dense.comparing import (
@@ -59,7 +61,7 @@ class Entries:
         first, last = np.searchsorted(self.query, (rows.start, rows.stop))
         return slice(int(first), int(last))
 
-    def select(self, keep: BoolArray) -> "Entries":
+    def select(self, keep: BoolArray) -> Entries:
         """Return some of them.
 
         Parameters
@@ -104,7 +106,7 @@ class Counted:
     retrieves_itself: BoolArray | None = None
 
     @classmethod
-    def joined(cls, parts: "Sequence[Counted]") -> "Counted":
+    def joined(cls, parts: Sequence[Counted]) -> Counted:
         """Return several, of different queries, as one."""
         starts = np.cumsum([0] + [len(one.query_ids) for one in parts[:-1]])
         lists = [one.lists for one in parts if one.lists is not None]
@@ -121,7 +123,7 @@ class Counted:
             np.concatenate(own) if len(own) == len(parts) else None,
         )
 
-    def select(self, keep: BoolArray) -> "Counted":
+    def select(self, keep: BoolArray) -> Counted:
         """Return some queries.
 
         Parameters

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
 from deadheat.core.data.rows import ScorePrecision
 from deadheat.core.data.tables import Run
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import rows_of
 from deadheat.plugins.dense.comparing import Piece, to_memory
 

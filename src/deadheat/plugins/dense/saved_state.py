@@ -1,9 +1,9 @@
 """The file in which an accumulator keeps its state."""
 
+from __future__ import annotations
+
 from dataclasses import fields, replace
 from typing import Any
-
-import polars as pl
 
 from deadheat.core.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
 from deadheat.core.evaluation.shapes import (
@@ -15,6 +15,7 @@ from deadheat.core.evaluation.shapes import (
     NoneOr,
     OfConventions,
 )
+from deadheat.core.libraries import polars as pl
 from deadheat.core.settings import Conventions
 from deadheat.plugins.dense.counting import Counted
 from deadheat.plugins.dense.lists import Lists

@@ -29,7 +29,7 @@ from deadheat.core.errors import DataError, MissingDependencyError
 from deadheat.core.io.files import is_bounded, rows_at_a_time
 from deadheat.core.io.guarding import check_threads, guard_polars, guarded_rows
 from deadheat.core.placements.contiguous import Contiguous, count_in
-from deadheat.core.placements.passes import QUERY, SCHEMA, NotAdjacentError, Task, of_kind, said
+from deadheat.core.placements.passes import QUERY, NotAdjacentError, Task, of_kind, said, said_schema
 from deadheat.core.placements.place import held
 from deadheat.core.placements.placements import Placements, from_frames
 
@@ -212,7 +212,7 @@ def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -
     else:
         judgments = pl.read_ipc(sent)
     of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
-    schema = pa.schema(list(zip(SCHEMA, of_arrow, strict=True)))
+    schema = pa.schema(list(zip(said_schema(), of_arrow, strict=True)))
     yield from pl.concat(look(rows, lambda _: judgments)).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
 
@@ -220,7 +220,7 @@ def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.D
     """Return what this process says of the rows of a large file, batch by batch."""
     check_threads()
     own = _of_queries(judgments)
-    found = [pl.DataFrame(schema=SCHEMA)]
+    found = [pl.DataFrame(schema=said_schema())]
     for batch in _whole_queries(rows.batches(rows_at_a_time())):
         found += look(batch, own)
     return pl.concat(found)

@@ -1,12 +1,13 @@
 """Passages, the chunks of a run and the spans that they are held against: a table beside the judgments."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import polars as pl
-
 from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
 from deadheat.core.placements.placements import Placements
 
@@ -53,7 +54,7 @@ def passages_in(placements: Placements) -> Passages | None:
 NULLABLE = {"doc_id", "start", "end", "document", "relevance"}
 OF_QRELS = TableForm(
     "spans",
-    {
+    lambda: {
         "query_id": pl.String,
         "doc_id": pl.String,
         "start": pl.Int64,
@@ -65,7 +66,7 @@ OF_QRELS = TableForm(
 )
 OF_PLACEMENTS = TableForm(
     "passages",
-    {
+    lambda: {
         "query": pl.Int64,
         "doc_id": pl.String,
         "start": pl.Int64,

@@ -1,5 +1,7 @@
 """The formats of files with qrels or runs: importing this package reads those of the registry, in its order."""
 
+from __future__ import annotations
+
 import os
 from collections import deque
 from collections.abc import Mapping
@@ -7,8 +9,6 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
-
-import polars as pl
 
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import DataError, ParameterError
@@ -19,6 +19,7 @@ from deadheat.core.io.formats.trec import is_comment
 from deadheat.core.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.core.io.unpacking import HEAD
 from deadheat.core.io.values import CONTROL
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 
 hooks.load("readers")

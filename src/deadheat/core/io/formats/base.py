@@ -1,11 +1,11 @@
 """What a file format is: one file that says how it is read and written, found by its name in the registry."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
-
-import polars as pl
 
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.files import Compression
@@ -20,6 +20,7 @@ from deadheat.core.io.kinds import (
 from deadheat.core.io.notes import Notes
 from deadheat.core.io.results import ASSUMED, Listing, ListOrder, note_of_merged
 from deadheat.core.io.values import Nested
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from deadheat.core.io.id_columns import IdRuns
     from deadheat.core.io.lazy import Reading
 
-FORMATS: "dict[str, Format]" = {}
+FORMATS: dict[str, Format] = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
 FEWEST = 3  # documents of a query from which an order says something
 ROWS = 20_000  # of a run, in which ranks are compared with scores
@@ -68,14 +69,14 @@ class Content:
         Those that were read, from canonical name to name in the source; empty of what has no names.
     """
 
-    rows: "Nested | pl.DataFrame | nw.LazyFrame[Any] | Path"
+    rows: Nested | pl.DataFrame | nw.LazyFrame[Any] | Path
     notes: Notes = ()
     ranks: pl.DataFrame | None = None
     subtopics: pl.DataFrame | None = None
     unanswerable: tuple[str, ...] = ()
     hashes: pl.Series | None = None
-    query_runs: "IdRuns | None" = None
-    reading: "Reading | None" = None
+    query_runs: IdRuns | None = None
+    reading: Reading | None = None
     is_trec: bool = False
     are_cases: bool = False
     list_order: ListOrder | None = None

@@ -3,6 +3,8 @@
 Python's csv module in strict mode reads these rows, with their lines: slow but right.
 """
 
+from __future__ import annotations
+
 import csv
 import re
 import warnings
@@ -13,8 +15,6 @@ from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal
-
-import polars as pl
 
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError
 from deadheat.core.io import files
@@ -69,6 +69,7 @@ from deadheat.core.io.values import (
     holds_only_ids,
     read_value,
 )
+from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, quote_text
 
 

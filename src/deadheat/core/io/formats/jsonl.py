@@ -3,6 +3,8 @@
 That is ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, lists, records, or another tool's export.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, FileFormatError, MalformedRowError
@@ -69,6 +70,7 @@ from deadheat.core.io.values import (
     is_broken,
     read_value,
 )
+from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import quote_text
 

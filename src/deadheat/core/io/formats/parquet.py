@@ -1,12 +1,12 @@
 """Parquet: scanned lazily, so that a file larger than memory streams."""
 
+from __future__ import annotations
+
 import io
 import mmap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
-
-import polars as pl
 
 from deadheat.core.errors import FileFormatError
 from deadheat.core.io.files import Compression, is_bounded, plain_head
@@ -14,6 +14,7 @@ from deadheat.core.io.formats.base import CASES, Content, Format, register
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import Kind, are_cases
 from deadheat.core.io.pages import check_categories, check_pages, check_texts
+from deadheat.core.libraries import polars as pl
 
 COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"
 LARGE_PARQUET = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time

@@ -8,6 +8,8 @@ On any doubt the file is read again in blocks, each one with its blanks made reg
 doubt line by line, which names the line that is wrong.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +19,6 @@ from io import BytesIO
 from math import inf
 from pathlib import Path
 from typing import IO
-
-import polars as pl
 
 from deadheat.core.errors import Advice, DataError, MalformedRowError, SwappedFilesError
 from deadheat.core.io.byte_counts import Blanks, count_blanks, with_single_blanks
@@ -59,6 +59,7 @@ from deadheat.core.io.values import (
     is_number,
     read_value,
 )
+from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import format_count, quote_text
 
@@ -157,7 +158,7 @@ def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
     return (f"{format_count(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
 
 
-def read_blocks(path: Path, kind: Kind, marked: "Marked", size: int = BLOCK) -> Iterator[pl.DataFrame]:
+def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> Iterator[pl.DataFrame]:
     """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
     first_line = 1
     for given in blocks(path, size):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.kernels.segments import divide_or_zero
+from deadheat.core.libraries import polars as pl
 from deadheat.core.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
 from deadheat.core.measures.orders import OrdersMeasure, moments_of
 from deadheat.core.measures.top import REL
