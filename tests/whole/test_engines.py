@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.placements.contiguous import Contiguous, OfDicts
+from deadheat.core.placements.contiguous import Contiguous
+from deadheat.core.placements.of_dicts import OfDicts
 from deadheat.core.placements.place import engine_of
 from deadheat.core.placements.policies import by_rule
 from deadheat.plugins.engines.by_query import ByQuery

@@ -14,7 +14,7 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MeasureError
 from deadheat.core.evaluation import evaluate as evaluating
 from deadheat.core.measures.base import measures as registered
-from deadheat.core.placements.contiguous import Together
+from deadheat.core.placements.stacked_runs import StackedRuns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,13 +103,13 @@ def check(found: dict[str, Any], alone: dict[str, Any]) -> None:
 
 
 def test_runs_of_files_are_placed_together(qrels: Path, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    engines: list[Together] = []
+    engines: list[StackedRuns] = []
 
-    def counted(*given: Any) -> Together:  # noqa: ANN401 - as it takes them
-        engines.append(Together(*given))
+    def counted(*given: Any) -> StackedRuns:  # noqa: ANN401 - as it takes them
+        engines.append(StackedRuns(*given))
         return engines[-1]
 
-    monkeypatch.setattr(evaluating, "Together", counted)
+    monkeypatch.setattr(evaluating, "StackedRuns", counted)
     found, alone = each(qrels, runs, ["nDCG@5", "AP", "RR"])
     assert len(engines) == 1
     check(found, alone)

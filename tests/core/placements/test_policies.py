@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.placements import contiguous, policies
-from deadheat.core.placements.contiguous import Contiguous, OfDicts
+from deadheat.core.placements import policies, tied_rows
+from deadheat.core.placements.contiguous import Contiguous
+from deadheat.core.placements.of_dicts import OfDicts
 from deadheat.core.placements.place import engine_of
 from deadheat.core.placements.policies import by_rule
 from deadheat.core.placements.relational import Relational
@@ -156,8 +157,8 @@ def test_every_engine_breaks_ties_alike(
     """Dicts are looked up, rows in memory are counted query by query, other rows are joined."""
     from deadheat.plugins.engines.by_query import ByQuery
 
-    monkeypatch.setattr(contiguous, "PAIRS_PER_ROW", most_pairs)
-    monkeypatch.setattr(contiguous, "MAX_PAIRS", 7)
+    monkeypatch.setattr(tied_rows, "PAIRS_PER_ROW", most_pairs)
+    monkeypatch.setattr(tied_rows, "MAX_PAIRS", 7)
     rows = dh.Run(batch.run).to_polars()
     together = rows.sort("query_id", maintain_order=True)
     turns = rows.with_columns(turn=pl.int_range(pl.len()).over("query_id"))

@@ -37,10 +37,10 @@ from deadheat.core.measures.notation import Measures, at_level, measures_under, 
 from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
-from deadheat.core.placements.contiguous import Together, can_be_together
 from deadheat.core.placements.place import Engine, engine_of, open_pair
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.policies import Shortened
+from deadheat.core.placements.shorter_lists import Shortened
+from deadheat.core.placements.stacked_runs import StackedRuns, can_be_stacked
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.wording import format_count, format_for_people, format_list
@@ -82,7 +82,7 @@ def evaluate_many(
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
     are_in_modes = any(modes_on(conventions, qrels, run) for run in runs)
     can_share = len(runs) > 1 and are_whole and not is_drawn and are_of_queries and not are_in_modes
-    if can_share and can_be_together(qrels, runs):
+    if can_share and can_be_stacked(qrels, runs):
         for first in range(0, len(runs), MOST_TOGETHER):
             yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
         return
@@ -100,7 +100,7 @@ def evaluate_many(
 def _together(
     conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure], rule: str | None
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
-    engine = Together(qrels, runs, conventions.score_precision)
+    engine = StackedRuns(qrels, runs, conventions.score_precision)
     with phase("placing runs"):
         placements = engine.place()
     ranked = policies.apply(placements, conventions.ties, None, engine)

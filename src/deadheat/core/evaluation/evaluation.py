@@ -30,8 +30,8 @@ from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled
-from deadheat.core.placements.contiguous import kept
 from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.top_rows import keep_top
 from deadheat.core.settings import ConventionArguments, Conventions, Saving
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import did_you_mean, escape_invisible, format_path
@@ -425,7 +425,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         """
         if Saving.checked("save_depth", save_depth):
             save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
-        run = kept(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None
+        run = keep_top(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None
         return copy_with(self, run=run)
 
     def rescored(

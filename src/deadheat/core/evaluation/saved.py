@@ -64,8 +64,8 @@ from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import measure_named
 from deadheat.core.measures.orders import StoredMeasure
 from deadheat.core.placements.beside import OfQueries, PlacedTable, beside_table, beside_tables
-from deadheat.core.placements.contiguous import KeptRows
 from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.top_rows import TopRows
 from deadheat.core.settings import Conventions
 from deadheat.core.structures import T, copy_with
 from deadheat.core.wording import format_given
@@ -492,7 +492,7 @@ def unpacked_beside(key: str, text: str) -> pl.DataFrame:
     return unpacked(text, form.name, form.schema(), form.nullable)
 
 
-def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
+def _ranking(run: Run, rows: TopRows) -> dict[str, object]:
     codes = rows.queries.select("query_id").with_row_index("query")
     coded = rows.frame.join(codes, on="query_id", how="left", maintain_order="left")
     return {
@@ -569,7 +569,7 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
     frame = coded.select(lists["query_id"].gather(coded["query"]), "doc_id", "score")
     run = copy_with(
         Run.of_checked(frame, document["name"]),
-        rows=KeptRows(frame, lists, document["save_depth"]),
+        rows=TopRows(frame, lists, document["save_depth"]),
         notes=tuple(held["notes"]),
         by_keys=held["by_keys"] and tuple(held["by_keys"]),
         bare=tuple(held.get("without", ())),

@@ -1,4 +1,8 @@
-"""place(): opens both sources, chooses an engine for them, and lets it find the placements."""
+"""place(): opens both sources, chooses an engine for them, and lets it find the placements.
+
+`engine_of` knows the engine of each kind of rows. Others are made of engines or of several runs by who needs them:
+`StackedRuns` and `Shortened` by evaluations.
+"""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -10,9 +14,11 @@ from deadheat.core.data.rows import LazyRows, MappingRows, MemoryRows, ScorePrec
 from deadheat.core.data.source_columns import refuse_one_column
 from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, check_each
 from deadheat.core.errors import DeadheatWarning, ParameterError
-from deadheat.core.placements.contiguous import Contiguous, Kept, KeptRows, OfDicts
+from deadheat.core.placements.contiguous import Contiguous
+from deadheat.core.placements.of_dicts import OfDicts
 from deadheat.core.placements.passes import passes_over
 from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.top_rows import OfTopRows, TopRows
 from deadheat.core.scalars import LARGEST_INTEGER
 
 LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
@@ -21,7 +27,7 @@ HIGHEST = 4  # level of most judgments
 
 
 class Engine(Protocol):
-    """Finds placements; each engine is one class of this package and one line of `engine_of`."""
+    """Finds placements: a class for each way in which rows are stored, or lists are changed."""
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""
@@ -135,8 +141,8 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
         precision = None
     if isinstance(run.rows, MappingRows):
         return OfDicts(qrels, run, precision)
-    if isinstance(run.rows, KeptRows):
-        return Kept(qrels, run, precision)
+    if isinstance(run.rows, TopRows):
+        return OfTopRows(qrels, run, precision)
     passes = passes_over(run)
     if passes is not None:
         by_query: Engine = passes.ByQuery(qrels, run, precision)

@@ -58,6 +58,30 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
+class FoundInJudgments:
+    """What was found in judgments alone, and the judgments it was found in.
+
+    Attributes
+    ----------
+    judged_query, judged_relevance : ndarray of shape (n_judgments,)
+        Those of the placements that it was computed for.
+    value : object
+    per_query : bool
+        Whether it is an array of shape (n_queries,), in which each query's judgments alone decide its number.
+    """
+
+    judged_query: IntArray
+    judged_relevance: FloatArray
+    value: Any
+    per_query: bool
+
+    def is_of(self, placements: Placements) -> bool:
+        """Tell whether it was found in the judgments of these placements."""
+        is_same_query = self.judged_query is placements.judged_query
+        return is_same_query and self.judged_relevance is placements.judged_relevance
+
+
+@dataclass(frozen=True, eq=False)
 class Placements(Renderable):
     """Where the judged documents of a run are ranked.
 
@@ -116,7 +140,7 @@ class Placements(Renderable):
     retrieves_itself: BoolArray | None = field(default=None, repr=False)
     beside: dict[str, OfQueries] = field(default_factory=dict, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
-    _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
+    _of_judgments: dict[Any, FoundInJudgments] = field(default_factory=dict, repr=False)  # copies share it
 
     def __repr__(self) -> str:
         queries, documents = (
@@ -184,10 +208,11 @@ class Placements(Renderable):
             Whether it is an array of shape (n_queries,), of numbers that the judgments of each query alone decide:
             placements of some of the queries know theirs.
         """
-        own, known = (self.judged_query, self.judged_relevance), self._of_judgments.get(key)
-        if known is None or known[0] is not own[0] or known[1] is not own[1]:
-            known = self._of_judgments[key] = (*own, make(), per_query)
-        return cast("T", known[2])
+        known = self._of_judgments.get(key)
+        if known is None or not known.is_of(self):
+            known = FoundInJudgments(self.judged_query, self.judged_relevance, make(), per_query=per_query)
+            self._of_judgments[key] = known
+        return cast("T", known.value)
 
     @cached_property
     def have_ties(self) -> bool:
@@ -264,11 +289,10 @@ class Placements(Renderable):
         rows, query = rows_of(self.query, queries)
         judged, judged_query = rows_of(self.judged_query, queries)
         relevance = self.judged_relevance[judged]
-        known = {
-            key: (judged_query, relevance, found[queries], per_query)
-            for key, (of_query, of_relevance, found, per_query) in self._of_judgments.items()
-            if per_query and of_query is self.judged_query and of_relevance is self.judged_relevance
-        }
+        known = {}
+        for key, found in self._of_judgments.items():
+            if found.per_query and found.is_of(self):
+                known[key] = FoundInJudgments(judged_query, relevance, found.value[queries], per_query=True)
         return replace(
             self.rows(rows),
             query_ids=self.query_ids[queries],
@@ -387,9 +411,11 @@ def _best_first(query: IntArray, relevance: FloatArray) -> tuple[IntArray, Float
     if (relevance != np.rint(relevance)).any() or (int(query.max()) + 1) * width + abs(high) > LARGEST_INTEGER:
         order = np.lexsort((-relevance, query))
         return query[order], relevance[order]
-    # numbers in the place of pairs are sorted in a quarter of the time, and give back whole relevance as it was
-    query, places = np.sort(query, kind="stable"), np.sort(query * width + (high - relevance))
-    return query, query * width + high - places
+    # a number for each pair, which orders by query and then by relevance: sorted in a quarter of the time, and whole
+    # relevance is computed from it as it was
+    numbers = np.sort(query * width + (high - relevance))
+    sorted_query = np.sort(query, kind="stable")  # the first part of each pair is in this order among the numbers too
+    return sorted_query, sorted_query * width + high - numbers
 
 
 def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:

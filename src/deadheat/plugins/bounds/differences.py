@@ -23,7 +23,7 @@ from deadheat.core.kernels import weighting
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.placements.beside import coded
-from deadheat.core.placements.contiguous import KeptRows
+from deadheat.core.placements.top_rows import TopRows
 from deadheat.core.scalars import are_of_both_signs, are_of_one_sign
 from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE
 from deadheat.plugins.bounds.conventions import highest_label
@@ -128,7 +128,7 @@ class KnownDocuments:
     def n_known(self) -> IntArray | None:
         """How many documents of each query's list are known; None: all."""
         run = self.evaluation.run
-        if run is None or not isinstance(run.rows, KeptRows):
+        if run is None or not isinstance(run.rows, TopRows):
             return None
         lists = run.to_polars().group_by("query_id").len()
         found = align_values(lists["len"].to_numpy(), lists["query_id"].to_numpy(), self.evaluation.query_ids)

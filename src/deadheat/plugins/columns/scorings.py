@@ -19,7 +19,8 @@ from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import KEYS, check_given
 from deadheat.core.measures import Custom, Measure
 from deadheat.core.measures.notation import Measures, parse_measures
-from deadheat.core.placements.contiguous import Contiguous, are_tied, find_judged
+from deadheat.core.placements.contiguous import Contiguous, find_judged
+from deadheat.core.placements.tied_rows import are_tied
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions
 from deadheat.core.structures import copy_with

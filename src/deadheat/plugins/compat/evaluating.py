@@ -23,7 +23,7 @@ from deadheat.core.measures import Measure
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import engine_of
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.policies import condense
+from deadheat.core.placements.shorter_lists import condense
 from deadheat.core.scalars import NOISE
 from deadheat.core.settings import TIES
 from deadheat.core.wording import format_count

@@ -24,7 +24,7 @@ from deadheat.core.measures.notation import MeasureLike, split_notation
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import engine_of, open_pair
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.policies import condense, truncate
+from deadheat.core.placements.shorter_lists import condense, truncate
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compat.tools import (
     WORDS,

@@ -26,7 +26,7 @@ from deadheat.core.measures.base import Only, parameter, parameters
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import engine_of
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.policies import condense, truncate
+from deadheat.core.placements.shorter_lists import condense, truncate
 from deadheat.core.wording import (
     did_you_mean,
     escape_commands,

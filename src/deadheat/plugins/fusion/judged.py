@@ -11,8 +11,8 @@ import polars as pl
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges, sums_of
 from deadheat.core.data.tables import Qrels
 from deadheat.core.errors import DataError
-from deadheat.core.placements.contiguous import count_above_and_tied
 from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.placements.score_counts import count_above_and_tied
 from deadheat.plugins.fusion.pool import Pool, RankedRun
 
 FEW = 8  # judged documents of a query with which all candidates are compared

@@ -87,7 +87,7 @@ def _places_in_ties(run: RankedRun, rows: IntArray) -> IntArray:
 
 def shares_tied(pools: Pool, scores: FloatArray) -> float:
     """Return the share of candidates that tie with another one of their query by their scores."""
-    from deadheat.core.placements.contiguous import are_tied
+    from deadheat.core.placements.tied_rows import are_tied
 
     tied = are_tied(scores, pools.bounds)
     return float(tied.mean()) if len(tied) else 0.0

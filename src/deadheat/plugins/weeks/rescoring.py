@@ -28,8 +28,8 @@ from deadheat.core.io.records import Wanted, as_text, as_written, read_records
 from deadheat.core.measures import Measure, NumRet
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.measures.orders import StoredMeasure
-from deadheat.core.placements.contiguous import Kept, KeptRows
 from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.top_rows import OfTopRows, TopRows
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list
@@ -197,7 +197,7 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     new = pl.col("doc_id").replace(pairs["old"], pairs["new"])
     frame, failures = frame.with_columns(new), None if run.failures is None else run.failures.with_columns(new)
     held, note = run.rows, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
-    rows = KeptRows(frame, held.queries, held.depth) if isinstance(held, KeptRows) else MemoryRows(frame)
+    rows = TopRows(frame, held.queries, held.depth) if isinstance(held, TopRows) else MemoryRows(frame)
     found = copy_with(run, rows=rows, failures=failures, notes=(*run.notes, note))
     found.check_duplicates()
     return found
@@ -256,10 +256,10 @@ def rescore(
     engine = engine_of(qrels, run, conventions.score_precision)
     found = evaluate_under(conventions, qrels, run, [one for one in measures if one not in lost], engine=engine)
     unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}
-    if isinstance(engine, Kept):
+    if isinstance(engine, OfTopRows):
         unknown |= _lacking(found, engine.known)
     parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
-    if isinstance(engine, Kept) and not engine.known["is_whole"].all():
+    if isinstance(engine, OfTopRows) and not engine.known["is_whole"].all():
         parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
     queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
     return Evaluation((scores for scores in found if scores.measure not in unknown), **found.parts() | parts), queries
@@ -273,7 +273,7 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
     found : Evaluation
         From the ranks that are known.
     known : polars.DataFrame
-        query_id, is_whole and n_known, as `Kept` has them.
+        query_id, is_whole and n_known, as `OfTopRows` has them.
     """
     placements, conventions = found.placements, found.conventions
     own = pl.DataFrame({"query_id": found.query_ids.tolist()}, schema={"query_id": pl.String}).join(
