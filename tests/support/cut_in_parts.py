@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 import deadheat as dh
-from deadheat.core.data.rows import UnreadRows
+from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.io.lazy import Reading
 from deadheat.core.placements.passes import said_schema
 

@@ -213,7 +213,7 @@ def test_options_of_lists_do_not_hide_it(options: dict[str, Any]) -> None:
 def test_it_is_found_in_a_run_that_is_read_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.run"
     path.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in REPEATING))
-    monkeypatch.setattr("deadheat.core.data.tables.is_too_large", lambda *_: True)
+    monkeypatch.setattr("deadheat.core.data.document_table.is_too_large", lambda *_: True)
     assert type(dh.Run(path).rows).__name__ == "UnreadTrec"
     with pytest.raises(DuplicateError, match="retrieved 2 times"):
         dh.evaluate(JUDGMENTS, path, "AP", check_duplicates=False)

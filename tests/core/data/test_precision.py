@@ -12,14 +12,14 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.checks import as_precision
-from deadheat.core.data.rows import round_scores
+from deadheat.core.data.rounding import round_scores
 from deadheat.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deadheat.core.arrays import FloatArray
-    from deadheat.core.data.rows import ScorePrecision
+    from deadheat.core.data.rounding import ScorePrecision
 
 
 def assert_rounds_as_python(scores: FloatArray, decimals: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 import deadheat as dh
 from deadheat import registry
 from deadheat.core import hooks
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import MissingPluginError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.systems import is_system

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.stratum import Stratum
 from deadheat.core.measures import Measure

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.plugins.dense import comparing, counting
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu

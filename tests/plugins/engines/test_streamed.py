@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import deadheat as dh
-from deadheat.core.data.rows import Blocks, UnreadRows
+from deadheat.core.data.rows import Blocks
+from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
 from deadheat.core.io import files
 from deadheat.core.io.formats import parquet, write

@@ -46,7 +46,7 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     frame = hooks.service("engines").opened_engine().beside(qrels.to_polars())
     if frame is None:
         return qrels
-    from deadheat.core.data.rows import LazyRows
+    from deadheat.core.data.unread_rows import LazyRows
 
     return copy_with(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
 

@@ -114,7 +114,7 @@ def label(path: str, default: str = "run") -> str:
     >>> label("runs/bm25.run.gz"), label("/dev/fd/63"), label("/dev/stdin")
     ('bm25', 'run', 'stdin')
     """
-    from deadheat.core.data.tables import label_of
+    from deadheat.core.data.sources import label_of
 
     named, in_engine = Path(path), asked().get("engine")
     while in_engine and named.name and not named.exists() and not label_of(named).strip("*?"):

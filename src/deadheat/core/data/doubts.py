@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.data.rows import LazyRows, Rows
+from deadheat.core.data.rows import Rows
+from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DeadheatWarning
 from deadheat.core.io.formats.base import FEWEST, ROWS
 from deadheat.core.io.results import ListOrder

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
-from deadheat.core.data.tables import Source, label_of, path_of
+from deadheat.core.data.sources import Source, label_of, path_of
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column

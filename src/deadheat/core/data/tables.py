@@ -3,345 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, IntArray
-from deadheat.core.checks import as_precision, as_text, check_choice
+from deadheat.core.checks import as_precision, as_text
+from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
+from deadheat.core.data.fingerprints import bytes_of_ids, bytes_of_numbers
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
-from deadheat.core.data.renderable import InNotebooks
-from deadheat.core.data.rows import (
-    LazyRows,
-    MappingRows,
-    MemoryRows,
-    Rows,
-    ScorePrecision,
-    UnreadRows,
-    UnreadTrec,
-    ordered_by,
-    rank_tuples,
-    round_and_warn,
-)
-from deadheat.core.data.source_columns import SourceColumns, source_columns_of
-from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.core.io.files import CATALOGUE, FileState, check_path, exceeds, in_catalogue
-from deadheat.core.io.folders import file_in, read_folder
+from deadheat.core.data.rounding import ScorePrecision, round_and_warn
+from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
+from deadheat.core.data.several_keys import order_by_keys, rank_tuples
+from deadheat.core.data.sources import Source
+from deadheat.core.data.unread_rows import LazyRows
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.files import exceeds
 from deadheat.core.io.formats import (
-    COMPRESSED,
-    SUFFIXES,
     Content,
-    chosen_format,
-    has_column,
-    is_too_large,
-    locate,
-    scan,
 )
-from deadheat.core.io.formats.trec import ranks_of_file
-from deadheat.core.io.guarding import check_threads, guard_polars
-from deadheat.core.io.kinds import Kind, check_given
+from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.notes import Notes, Ranked
-from deadheat.core.io.results import LEAVE_OUT_PADDING, PADDING, Pick, Reader, Repeated, note_of_merged
-from deadheat.core.io.sources import OF_CASES, read_object
-from deadheat.core.io.values import FORMS, Nested, check_mapping
+from deadheat.core.io.results import Pick, Reader, Repeated, note_of_merged
+from deadheat.core.io.values import Nested
 from deadheat.core.libraries import is_polars_frame, polars as pl
-from deadheat.core.phases import phase
 from deadheat.core.structures import copy_with
-from deadheat.core.wording import escape_invisible, format_count, format_list
+from deadheat.core.wording import format_count, format_list
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 LOWER_FIRST = "lower scores rank first, as asked: they are negated"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
-
-# A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
-Source: TypeAlias = object
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """Facts about qrels or a run.
-
-    Attributes
-    ----------
-    n_queries, n_rows, n_documents : int
-        Queries, (query, document) pairs, and different documents.
-    fewest, most : int
-        Documents of a query.
-    lowest, highest : float
-        Relevance or score.
-    n_tied_queries : int
-        Queries in which two documents have the same number.
-    notes : tuple of str
-        What was assumed or skipped to read them.
-    """
-
-    n_queries: int
-    n_rows: int
-    n_documents: int
-    fewest: int
-    most: int
-    lowest: float
-    highest: float
-    n_tied_queries: int
-    notes: tuple[str, ...] = ()
-
-
-class DocumentTable(InNotebooks):
-    """Rows of (query_id, doc_id, number): the base of `Qrels` and `Run`.
-
-    Attributes
-    ----------
-    name : str
-        Label of the table: what the caller gave, or the file name without its format.
-    path : pathlib.Path or None
-        The file that it was read from.
-    rows : Rows
-        Stored as the source allows.
-    notes : tuple of str
-        What was assumed or skipped to read the source, for people.
-    by_keys : tuple of one precision, or None
-        Not None if the scores are ranks by several keys, whose scores were rounded so.
-    failures : polars.DataFrame or None
-        What :func:`deadheat.read_judgments` found to be no grade.
-    id_form : str or None
-        The form of Unicode that :meth:`normalized` brought the ids to.
-    """
-
-    kind: ClassVar[Kind]
-    by_keys: tuple[ScorePrecision] | None = None
-    failures: pl.DataFrame | None = None
-    id_form: str | None = None
-    source_columns: SourceColumns | None = None  # which columns its rows were read from
-
-    def __init__(
-        self,
-        source: Source,
-        *,
-        name: str | None = None,
-        format: str | None = None,  # noqa: A002 - the word that users look for
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        self.path = path_of(source)
-        if name is not None:
-            as_text("name", name)
-        self.name = name or (label_of(self.path) if self.path else self.kind)
-        if name is None and self.path is None and in_catalogue(source):
-            self.name = str(source).removeprefix(CATALOGUE)
-        self.format = None if format is None else chosen_format("", format)
-        self.columns = {} if columns is None else check_given(columns)
-        self.notes: tuple[str, ...] = ()
-        with nullcontext() if isinstance(source, Mapping) else guard_polars(self.where):  # dicts need no Polars
-            self.rows = self._read(source)
-
-    def _read(self, source: Source) -> Rows:
-        file = None if self.path is None else FileState.of(self.path)
-        content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
-        self.notes = tuple(map(str, content.notes))
-        self.source_columns = source_columns_of(source, self.path, content.columns)
-        content = self._look_at(content)
-        if isinstance(content.rows, Mapping):
-            return self._hold(check_mapping(content.rows, self.kind, self.where))
-        match content.rows:
-            case pl.DataFrame() as frame:
-                return MemoryRows(frame, content.hashes, content.query_runs)
-            case Path() as path:
-                return UnreadTrec(path)
-            case lazy:
-                if content.reading is None:
-                    return LazyRows(lazy, self.where)
-                return UnreadRows(lazy, content.reading, self.where, file)
-
-    def _look_at(self, content: Content) -> Content:
-        """Return what is to be held, and warn the user of what looks wrong."""
-        return content
-
-    def _hold(self, nested: Nested) -> Rows:
-        """Return the rows of checked dicts."""
-        return MappingRows(nested, self.kind, self.where)
-
-    def _scan(self, path: Path) -> Content:
-        if path.is_dir():
-            together = read_folder(path, self.kind)
-            if together is not None:
-                return together
-            path, note = file_in(path, self.kind)
-            self.path = path
-            content = self._scan(path)
-            return replace(content, notes=(note, *content.notes))
-        if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
-            return Content(path, ranks=ranks_of_file(path))
-        with phase(f"reading {path.name}"):
-            content = scan(path, self.kind, format=self.format, columns=self.columns)
-        if content.are_cases:  # which a higher floor reads
-            return Content(hooks.service("cases").read_cases(path, format=self.format).qrels().to_dict(), (OF_CASES,))
-        return content
-
-    @classmethod
-    def of(cls, source: Source) -> Self:
-        """Return `source` itself if it is of this class, else read it."""
-        if isinstance(source, cls):
-            return source
-        if isinstance(source, DocumentTable):
-            raise SourceTypeError(given=source, allowed=cls.kind, hint="are the arguments swapped?")
-        return cls(source)
-
-    @classmethod
-    def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
-        """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
-        held = MemoryRows(rows) if is_polars_frame(rows) else MappingRows(rows, cls.kind, name)
-        return copy_with(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
-
-    def normalized(self, form: str | None) -> Self:
-        """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
-
-        Raises
-        ------
-        DuplicateError
-            Two documents of a query have one id then.
-        """
-        if form is not None:
-            check_choice("normalize_ids", form, FORMS)
-        if form in {None, self.id_form}:
-            return self
-        as_form = cast("Any", form)
-        ids = pl.col("query_id", "doc_id").str.normalize(as_form)
-        queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
-        found = self.with_rows(
-            self.rows.normalized(as_form),
-            id_form=form,
-            **{key: frame.with_columns(ids) for key, frame in self.beside().items()},
-            **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
-        )
-        found.check_duplicates()
-        if self.kind == "run":
-            found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
-        return found
-
-    def beside(self) -> dict[str, pl.DataFrame]:
-        """Return the tables beside the rows, each with a query_id and a doc_id, by their keys."""
-        found = {}
-        for key in hooks.names_beside():
-            frame = getattr(self, key, None)
-            if frame is not None:
-                found[key] = frame
-        return found
-
-    def with_rows(self, rows: Rows, **attributes: Any) -> Self:  # noqa: ANN401 - of any attribute
-        """Return the table with other rows, which are checked, and other attributes that go with them."""
-        found = copy_with(self, rows=rows, **attributes)
-        vars(found).pop("in_order", None)
-        vars(found).pop("fingerprint", None)
-        return found
-
-    def noted(self, notes: Notes) -> Self:
-        """Return the table with notes on how its rows were found, and its numbers checked."""
-        if isinstance(self.rows, MappingRows):
-            self.rows.numbers(list(self.rows.mapping))
-        return copy_with(self, notes=(*map(str, notes), *self.notes))
-
-    def __repr__(self) -> str:
-        return escape_invisible(f"<{type(self).__name__} {self.name}>")
-
-    @property
-    def where(self) -> str:
-        """Where the rows come from, for messages."""
-        return str(self.path) if self.path else self.name
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the rows as a Polars frame, in the order of the source."""
-        if isinstance(self.rows, MemoryRows):
-            check_threads()  # what the caller does with them would hang
-            return self.rows.frame.clone()  # whose columns the caller may replace
-        with guard_polars(self.where):
-            return self.rows.frame.clone()
-
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return the rows as ``{query_id: {doc_id: number}}``."""
-        return self.rows.to_dict()
-
-    def facts(self) -> TableFacts:
-        """Return how many queries and documents there are, how many tie, and what was assumed to read them.
-
-        Examples
-        --------
-        >>> facts = Run({"q1": ["d1", "d2"], "q2": ["d1"]}).facts()
-        >>> facts.n_queries, facts.n_rows, facts.most, facts.n_tied_queries
-        (2, 3, 2, 0)
-        >>> facts.notes
-        ('ranked lists without scores: in strict order, no ties',)
-        """
-        rows = self.to_polars()
-        bare: tuple[str, ...] = getattr(self, "bare", ())
-        value = rows.columns[2]
-        of_query = rows.group_by("query_id").agg(pl.len().alias("n"), pl.col(value).n_unique().alias("n_values"))
-        sizes = [*of_query["n"], *([0] * len(bare))]
-        numbers = rows[value].to_numpy()
-        return TableFacts(
-            n_queries=len(sizes),
-            n_rows=rows.height,
-            n_documents=rows["doc_id"].n_unique(),
-            fewest=min(sizes),
-            most=max(sizes),
-            lowest=float(numbers.min()) if len(numbers) else np.nan,
-            highest=float(numbers.max()) if len(numbers) else np.nan,
-            n_tied_queries=of_query.filter(pl.col("n_values") < pl.col("n")).height,
-            notes=self.notes,
-        )
-
-    def check_duplicates(self, *, now: bool = False) -> None:
-        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
-
-        A run in a cluster or a large file is checked when it is placed, in the same pass, and raises then.
-
-        Parameters
-        ----------
-        now : bool, default False
-            Whether such a run is checked in a pass of its own.
-        """
-        if self.rows.are_unique:
-            return
-        if isinstance(self.rows, UnreadRows) and self.kind == "run" and not now:
-            self.rows.check_duplicates = True
-            return
-        with guard_polars(self.where):
-            found = self.rows.repeated_pairs()
-        if found is not None and len(found):
-            raise self.duplicate(found)
-        self.rows.are_unique = True
-
-    def duplicate(self, found: pl.DataFrame) -> DuplicateError:
-        """Return the error for repeated pairs: query_id, doc_id and count of each."""
-        padding = found.filter(pl.col("doc_id") == PADDING) if self.kind == "run" else found.clear()
-        query, doc, count = padding.row(0) if len(padding) else found.row(0)
-        what = self._describe_duplicate(query, doc, count)
-        lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
-        at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
-        more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
-        column = column_of_runs(self.path, self.name) if self.kind == "run" and self.path is not None else None
-        hint = None
-        if column is not None:
-            hint = f"column {column!r} tells several runs apart, which evaluate and compare read"
-        elif len(padding):
-            hint = LEAVE_OUT_PADDING
-        return DuplicateError(
-            f"{what}{at}{more}",
-            hint=hint,
-            path=self.path or self.name,
-            line=lines[1] if len(lines) > 1 else None,
-        )
-
-    def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
-        """Say what comes how often, and what is allowed."""
-        return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
 
 
 class JudgingRule(Protocol):
@@ -446,7 +142,7 @@ class Qrels(DocumentTable):
             self.bare = tuple(sorted(lost))
         return rows
 
-    def _look_at(self, content: Content) -> Content:
+    def _take_in(self, content: Content) -> Content:
         self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
         if content.is_trec:
             self.source_form = "trec"
@@ -610,11 +306,15 @@ class Qrels(DocumentTable):
         if self.judging_rule is not None:
             return self.judging_rule.fingerprint(self)
         rows = self.to_polars().sort("query_id", "doc_id")
-        parts = [_written(rows["query_id"].to_list()), _written(rows["doc_id"].to_list()), _bytes_of(rows["relevance"])]
-        parts += map(_written, filter(None, (self.bare, self.unanswerable)))
+        parts = [
+            bytes_of_ids(rows["query_id"].to_list()),
+            bytes_of_ids(rows["doc_id"].to_list()),
+            bytes_of_numbers(rows["relevance"]),
+        ]
+        parts += map(bytes_of_ids, filter(None, (self.bare, self.unanswerable)))
         if self.subtopics is not None:
             topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
-            parts += [_written(topics["subtopic"].to_list()), _bytes_of(topics["relevance"])]
+            parts += [bytes_of_ids(topics["subtopic"].to_list()), bytes_of_numbers(topics["relevance"])]
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
@@ -682,7 +382,7 @@ class Run(DocumentTable):
         found = super().of(source) if is_read else cls(source, name=name, ascending=ascending)
         return found if name is None else found.renamed(name)
 
-    def _look_at(self, content: Content) -> Content:
+    def _take_in(self, content: Content) -> Content:
         rows = content.rows
         if self.path is not None and is_polars_frame(rows) and exceeds(int(rows.estimated_size())):
             self.notes = (*self.notes, HELD)
@@ -828,7 +528,7 @@ class Run(DocumentTable):
         names = [key.name for key in keys]
         labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
         given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
-        frame, notes = ordered_by(self.to_polars(), given, score_precision)
+        frame, notes = order_by_keys(self.to_polars(), given, score_precision)
         return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
 
     def _key(self, other: Source) -> Run:
@@ -962,61 +662,3 @@ def _check_direction(notes: Notes, *, ascending: bool) -> None:
     why = next((one.why_not_ascending for one in notes if isinstance(one, Ranked)), "")
     if ascending and why:
         raise ParameterError(argument="ascending", given=True, allowed=f"False, as {why}")
-
-
-def path_of(source: Source) -> Path | None:
-    """Return a source as a path, or None if it is not one."""
-    if isinstance(source, str | os.PathLike) and not in_catalogue(source):
-        return check_path(os.fsdecode(source))
-    return None
-
-
-def column_of_runs(source: Source, where: str) -> str | None:
-    """Return the column of a table that tells several runs of one system apart; None if it has none, or is no table.
-
-    Parameters
-    ----------
-    source : path, dataframe, or rows as dicts or named tuples
-    where : str
-        For messages.
-    """
-    path = path_of(source)
-    if path is None and isinstance(source, Mapping):
-        return None
-    for column in hooks.columns_of_runs():
-        if path is not None:
-            if has_column(path, column):
-                return column
-            continue
-        from deadheat.core.io.frames import columns_of, table_in  # they need Narwhals
-
-        if column in columns_of(table_in(source, where), where):
-            return column
-    return None
-
-
-def label_of(path: Path) -> str:
-    """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
-    name = path.name
-    for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx"):
-        name = name.removesuffix(suffix)
-    return name or path.name or path.resolve().name
-
-
-def hash_of_ids(ids: Sequence[str]) -> str:
-    """Return the SHA-256 of a list of ids, which the caller has sorted.
-
-    Examples
-    --------
-    >>> hash_of_ids(["q1", "q2"]) == hash_of_ids(["q1q2"])
-    False
-    """
-    return hashlib.sha256(_written(ids)).hexdigest()
-
-
-def _written(ids: Sequence[str]) -> bytes:
-    return json.dumps(ids).encode()  # quotes keep neighbours apart
-
-
-def _bytes_of(numbers: pl.Series) -> bytes:
-    return numbers.to_numpy().astype("<f8").tobytes()

@@ -16,11 +16,13 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.checks import by_name
+from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import alike, note_of_negative
 from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
-from deadheat.core.data.rows import ScorePrecision
-from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, path_of
+from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.modes import Mode, Placed, modes_on

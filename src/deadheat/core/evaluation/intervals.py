@@ -8,7 +8,7 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 
 from deadheat.core.data.renderable import InNotebooks
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng

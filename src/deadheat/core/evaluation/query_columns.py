@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_list
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.kernels.weighting import are_equal

@@ -22,11 +22,8 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import AnyArray, FloatArray
-from deadheat.core.data.tables import (
-    Qrels,
-    Run,
-    hash_of_ids,
-)
+from deadheat.core.data.fingerprints import hash_of_ids
+from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError, MissingPluginError, ParameterError
 from deadheat.core.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.core.evaluation.kept import (

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.core.arrays import IntArray
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions

@@ -15,7 +15,7 @@ import numpy as np
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import as_list
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.core.evaluation.intervals import KNOWN
 from deadheat.core.libraries import polars as pl

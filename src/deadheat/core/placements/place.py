@@ -10,9 +10,13 @@ from itertools import chain, islice
 from typing import Protocol
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.data.rows import LazyRows, MappingRows, MemoryRows, ScorePrecision, UnreadRows
+from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.rows import MappingRows, MemoryRows
 from deadheat.core.data.source_columns import refuse_one_column
-from deadheat.core.data.tables import DocumentTable, Qrels, Run, Source, check_each
+from deadheat.core.data.sources import Source
+from deadheat.core.data.tables import Qrels, Run, check_each
+from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.errors import DeadheatWarning, ParameterError
 from deadheat.core.placements.contiguous import Contiguous
 from deadheat.core.placements.of_dicts import OfDicts

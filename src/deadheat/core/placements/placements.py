@@ -20,8 +20,8 @@ from deadheat.core.arrays import (
 )
 from deadheat.core.data.doubts import nearly_equal
 from deadheat.core.data.renderable import Numbers, Renderable
-from deadheat.core.data.rows import UnreadRows
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import ABSENT, DataError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.kernels.counts import Relevant

@@ -5,8 +5,8 @@ from typing import cast
 import narwhals as nw
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.data.rows import LazyRows
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.lazy import Frame, collect
 from deadheat.core.libraries import polars as pl

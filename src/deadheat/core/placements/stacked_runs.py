@@ -11,11 +11,8 @@ from typing import cast
 import numpy as np
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.data.rows import (
-    Blocks,
-    MemoryRows,
-    ScorePrecision,
-)
+from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.rows import Blocks, MemoryRows
 from deadheat.core.data.source_columns import refuse_one_column
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.io.guarding import guard_polars

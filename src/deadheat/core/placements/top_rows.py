@@ -6,13 +6,10 @@ from typing import cast
 
 import numpy as np
 
-from deadheat.core.data.rows import (
-    MemoryRows,
-    ScorePrecision,
-    UnreadRows,
-    round_scores,
-)
+from deadheat.core.data.rounding import ScorePrecision, round_scores
+from deadheat.core.data.rows import MemoryRows
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.contiguous import Contiguous, count_in

@@ -1,7 +1,8 @@
 """The reports of small objects, which notebooks show: scores, an interval, qrels and runs."""
 
+from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.rows import MappingRows, MemoryRows
-from deadheat.core.data.tables import DocumentTable, TableFacts
+from deadheat.core.data.table_facts import TableFacts
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.libraries import polars as pl

@@ -9,8 +9,9 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count, as_level
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
-from deadheat.core.data.rows import ScorePrecision
-from deadheat.core.data.tables import Run, Source, check_each
+from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.sources import Source
+from deadheat.core.data.tables import Run, check_each
 from deadheat.core.errors import DataError, DeadheatWarning
 from deadheat.core.kernels import agreement
 from deadheat.core.placements.place import are_levels

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import by_name, check_choice
-from deadheat.core.data.tables import label_of
+from deadheat.core.data.sources import label_of
 from deadheat.core.errors import (
     ColumnError,
     DataError,

@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
-from deadheat.core.data.rows import UnreadRows
+from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import BOUNDS, Scores
 from deadheat.core.kernels import weighting

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from deadheat.core.data.rows import UnreadRows
+from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.evaluation.together import Asked, feature_named, refuse
 from deadheat.plugins.bounds.conventions import highest_label
 

@@ -9,8 +9,9 @@ from typing import Any
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, by_name
 from deadheat.core.data.judging import judges_runs
-from deadheat.core.data.rows import ScorePrecision
-from deadheat.core.data.tables import Qrels, Run, Source, check_each, label_of, path_of
+from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,

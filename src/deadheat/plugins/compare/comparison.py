@@ -14,7 +14,7 @@ from deadheat.core import hooks, stats
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_level, as_positive
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Qrels, Run, Source
+    from deadheat.core.data.sources import Source
+    from deadheat.core.data.tables import Qrels, Run
     from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.core.evaluation.query_columns import Weights
     from deadheat.core.evaluation.stratum import Stratum

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
-from deadheat.core.data.rows import ScorePrecision
+from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.tables import Run
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import rows_of

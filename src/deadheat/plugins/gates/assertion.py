@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Source
+    from deadheat.core.data.sources import Source
     from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.plugins.gates.baseline import Baseline
     from deadheat.plugins.gates.notation import GateResult, Threshold
@@ -81,7 +81,8 @@ def _is_of_this_commit(evaluation: Evaluation) -> bool:
 
 def _name_of(run: Source) -> str:
     """Return the name that the evaluation of a run has, without reading it: rows of a generator are read once."""
-    from deadheat.core.data.tables import Run, label_of, path_of
+    from deadheat.core.data.sources import label_of, path_of
+    from deadheat.core.data.tables import Run
     from deadheat.core.evaluation.systems import is_system
 
     if isinstance(run, Run) or is_system(run):

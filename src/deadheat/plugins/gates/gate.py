@@ -12,8 +12,9 @@ import numpy as np
 
 from deadheat.core import stats
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
+from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import DocumentTable, Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.core.evaluation.evaluate import checked
 from deadheat.core.evaluation.evaluation import Evaluation

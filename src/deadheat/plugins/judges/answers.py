@@ -14,7 +14,8 @@ import polars as pl
 from deadheat.core import hooks
 from deadheat.core.checks import as_number, as_positive, check_choice
 from deadheat.core.data.rows import first_row_where
-from deadheat.core.data.tables import Qrels, Run, Source, label_of, path_of
+from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.formats import ending
 from deadheat.core.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, find_column

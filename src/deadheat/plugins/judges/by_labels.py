@@ -10,8 +10,8 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, align_values, is_member
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.rows import LazyRows
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import Weights

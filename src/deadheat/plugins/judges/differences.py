@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.core import stats
 from deadheat.core.arrays import FloatArray, TextArray, align_values, with_own_arithmetic
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.stratum import Stratum, groups

@@ -10,7 +10,8 @@ import polars as pl
 from deadheat.core.checks import as_level, as_number, by_name
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
-from deadheat.core.data.tables import Qrels, Run, Source, check_each
+from deadheat.core.data.sources import Source
+from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import DataError, SwappedFilesError
 from deadheat.core.evaluation.stratum import groups
 from deadheat.core.measures.notation import Measures, parse_measures

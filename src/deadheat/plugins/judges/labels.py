@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.data.tables import Qrels, Run, Source
+from deadheat.core.data.sources import Source
+from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.evaluation.evaluate import evaluate_many, evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import Weights

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster

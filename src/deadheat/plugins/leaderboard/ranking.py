@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, special
 from deadheat.core.checks import array_of, as_level, as_positive, as_resamples, check_choice
-from deadheat.core.data.tables import Source
+from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.kernels.ranks import first_ranks

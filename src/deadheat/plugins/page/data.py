@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, is_member
-from deadheat.core.data.rows import round_scores
+from deadheat.core.data.rounding import round_scores
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.stratum import label

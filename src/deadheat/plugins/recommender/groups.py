@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from deadheat.core.data.known_ids import NAMES
-from deadheat.core.data.tables import Source, path_of
+from deadheat.core.data.sources import Source, path_of
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.kinds import find_column
 from deadheat.core.io.records import as_text, records_in

@@ -6,8 +6,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.checks import FLOATS, MAX_DECIMALS, as_count, check_choice
-from deadheat.core.data.rows import MemoryRows, round_and_warn
-from deadheat.core.data.tables import Run, Source
+from deadheat.core.data.rounding import round_and_warn
+from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.sources import Source
+from deadheat.core.data.tables import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import copy_with

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray
-from deadheat.core.data.rows import round_scores
+from deadheat.core.data.rounding import round_scores
 
 FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer
 GRIDS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}  # steps relative to the score, coarsest first

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from deadheat.core.checks import as_pattern, check_choice
-from deadheat.core.data.tables import label_of
+from deadheat.core.data.sources import label_of
 from deadheat.core.errors import Advice, CasesError, ColumnError, DataError, ParameterError
 from deadheat.core.io.files import check_readable
 from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.core.data.tables import label_of
+from deadheat.core.data.sources import label_of
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_readable
 from deadheat.core.libraries import import_package

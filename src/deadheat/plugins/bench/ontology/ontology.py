@@ -18,7 +18,8 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count, check_choice
-from deadheat.core.data.tables import Qrels, Run, Source
+from deadheat.core.data.sources import Source
+from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import (
     DataError,
     DeadheatWarning,

@@ -1,0 +1,58 @@
+"""What a table is read from: a path and its label, or an object."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from deadheat.core import hooks
+from deadheat.core.io.files import check_path, in_catalogue
+from deadheat.core.io.formats import (
+    COMPRESSED,
+    SUFFIXES,
+    has_column,
+)
+
+# A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
+Source: TypeAlias = object
+
+
+def path_of(source: Source) -> Path | None:
+    """Return a source as a path, or None if it is not one."""
+    if isinstance(source, str | os.PathLike) and not in_catalogue(source):
+        return check_path(os.fsdecode(source))
+    return None
+
+
+def column_of_runs(source: Source, where: str) -> str | None:
+    """Return the column of a table that tells several runs of one system apart; None if it has none, or is no table.
+
+    Parameters
+    ----------
+    source : path, dataframe, or rows as dicts or named tuples
+    where : str
+        For messages.
+    """
+    path = path_of(source)
+    if path is None and isinstance(source, Mapping):
+        return None
+    for column in hooks.columns_of_runs():
+        if path is not None:
+            if has_column(path, column):
+                return column
+            continue
+        from deadheat.core.io.frames import columns_of, table_in  # they need Narwhals
+
+        if column in columns_of(table_in(source, where), where):
+            return column
+    return None
+
+
+def label_of(path: Path) -> str:
+    """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
+    name = path.name
+    for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx"):
+        name = name.removesuffix(suffix)
+    return name or path.name or path.resolve().name

@@ -1,0 +1,181 @@
+"""Rows that are not in memory: frames that stay in their engine, and files that are read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deadheat.core.errors import DataError
+from deadheat.core.io.files import BLOCK, FileState
+from deadheat.core.io.formats.trec import Marked, note_of_comments, read_blocks
+from deadheat.core.io.guarding import guarded_rows
+from deadheat.core.io.kinds import TREC_FIELDS
+from deadheat.core.io.pages import check_texts
+from deadheat.core.libraries import polars as pl
+from deadheat.core.structures import copy_with
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from deadheat.core.io.lazy import Reading
+from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
+
+ROW, SMALLEST = 40, 1 << 20  # bytes: of a short row of TREC, and of the smallest block that is read at once
+
+
+def is_in_memory(frame: nw.LazyFrame[Any]) -> bool:
+    """Tell whether a lazy frame of Polars computes its rows from frames in memory, and reads no file."""
+    native: pl.LazyFrame = frame.to_native()
+    return "SCAN" not in native.explain(optimized=False)
+
+
+class LazyRows(Rows):
+    """A frame that stays in its engine until its rows are needed.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+    where : str
+        For messages.
+
+    Attributes
+    ----------
+    is_read_again : bool
+        Whether an evaluation was made of them where they are, so that whoever wants them afterwards reads them again.
+    """
+
+    is_read_again = False
+
+    def __init__(self, frame: nw.LazyFrame[Any], where: str) -> None:
+        self.lazy, self.where = frame, where
+        self.in_polars = bool(frame.implementation.is_polars())
+
+    def negated(self) -> LazyRows:
+        """Return the rows in their engine with the lowest scores first."""
+        import narwhals as nw
+
+        return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")), self.where)
+
+    def check_same(self) -> None:
+        """Raise `DataError` if the rows are read again: nothing shows whether they are others now."""
+        if self.is_read_again:
+            raise DataError(
+                "was evaluated where its rows are, which may have changed since",
+                hint="fetch the rows into memory and evaluate them",
+                path=self.where,
+            )
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows, fetched once."""
+        return collect_rows(self.lazy)
+
+
+class UnreadRows(LazyRows):
+    """Rows that are read and checked in the pass that needs them: of Spark, or of a large file, in Polars.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+        query_id and doc_id as text, and the number in its own type.
+    reading : Reading
+    where : str
+        For messages.
+    file : FileState, optional
+        Of rows in a file.
+
+    Attributes
+    ----------
+    check_duplicates : bool
+        Whether the pass that places them looks for repeated pairs too.
+    """
+
+    check_duplicates = False
+
+    def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str, file: FileState | None = None) -> None:
+        self.unchecked, self.reading, self.where, self.file = frame, reading, where, file
+        self.in_polars = bool(frame.implementation.is_polars())
+
+    def check_file(self) -> None:
+        """Raise `DataError` if the file of the rows changed since it was first read."""
+        if self.file is not None:
+            self.file.check()
+
+    def check_same(self) -> None:
+        """Raise `DataError` if the rows are read again, unless they are in memory, or in a file that did not change."""
+        self.check_file()
+        if self.file is None and not (self.in_polars and is_in_memory(self.unchecked)):
+            super().check_same()
+
+    @cached_property
+    def lazy(self) -> nw.LazyFrame[Any]:
+        """The rows where they are, checked in a pass of their own."""
+        self.check_file()
+        return self.reading.in_engine(self.unchecked, self.where)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows, fetched and checked once."""
+        self.check_file()
+        with guarded_rows(self.where):
+            checked = self.reading.in_polars(MemoryRows(collect_rows(self.unchecked)).lazy)
+        self.reading.check(checked.wrong, self.where)
+        return checked.frame
+
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the unchecked rows of a file in their order, about so many at a time."""
+        self.check_file()
+        frame: pl.LazyFrame = self.unchecked.to_native()
+        with guarded_rows(self.where):
+            for batch in frame.collect_batches(chunk_size=n_rows, maintain_order=True):
+                check_texts(batch, Path(self.where), 0)
+                yield batch
+        self.check_file()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what people should know of the batches that were read."""
+        return ()
+
+    def negated(self) -> UnreadRows:
+        """Return the rows where they are with the lowest scores first."""
+        return copy_with(self, reading=replace(self.reading, ascending=True))
+
+    def repeated_pairs(self) -> pl.DataFrame | None:
+        """Return the pairs of the fetched rows that occur more than once."""
+        return MemoryRows(self.frame).repeated_pairs()
+
+
+class UnreadTrec(UnreadRows):
+    """A run in a TREC file, compressed or not, that is larger than memory: it is read block by block."""
+
+    def __init__(self, path: Path) -> None:
+        from deadheat.core.io.lazy import Reading  # which needs Narwhals
+
+        self._path, self._marked, self.file = path, Marked("run"), FileState.of(path)
+        self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True
+
+    @cached_property
+    def unchecked(self) -> nw.LazyFrame[Any]:
+        """All rows, in memory."""
+        import narwhals as nw
+
+        return nw.from_native(pl.concat(self.batches(BLOCK // ROW)).lazy())
+
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows, block by block, about so many at a time."""
+        self.check_file()
+        self._marked = Marked("run")
+        size, has_rows = min(BLOCK, max(SMALLEST, n_rows * ROW)), False
+        for frame in filter(len, read_blocks(self._path, "run", self._marked, size)):
+            has_rows = True
+            yield frame
+        self.check_file()
+        if not has_rows:
+            raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the comments that were skipped."""
+        return note_of_comments(len(self._marked.comments), self._path)
