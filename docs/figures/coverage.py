@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import deadheat as dh
 from deadheat.core import stats
+from deadheat.core.design import Design
 from deadheat.core.evaluation.intervals import method_of, why_unknown
-from deadheat.core.settings import Design
 
 SIZES = (3, 5, 10, 20, 50, 100)
 SIZES_OF_EACH = (5, 10, 20, 50)  # of the second table, with each method

@@ -8,8 +8,9 @@ import pytest
 
 from deadheat.core import stats
 from deadheat.core.arrays import FloatArray
+from deadheat.core.stats.alternatives import Alternative
 from deadheat.core.stats.families import Block, Blocks, FamilyTest, flip_family, shared_bounds, undecided
-from deadheat.core.stats.units import Alternative, sign_flip_sums
+from deadheat.core.stats.resamples import sign_flip_sums
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

@@ -14,9 +14,9 @@ import pytest
 import deadheat as dh
 from deadheat import registry
 from deadheat.core import hooks
+from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.report.model import Fact
-from deadheat.core.settings import Design
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.pair_parts import ComparedPairs

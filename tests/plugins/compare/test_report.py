@@ -14,10 +14,10 @@ import pytest
 import scipy
 
 import deadheat as dh
+from deadheat.core.design import Design
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.model import Bar, Row
 from deadheat.core.report.text import as_text
-from deadheat.core.settings import Design
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison, tell_tests
 from deadheat.plugins.compare.report_tables import report_compact, report_with_requests

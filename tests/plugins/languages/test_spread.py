@@ -11,7 +11,7 @@ import pytest
 import scipy
 
 from deadheat.core.errors import ParameterError
-from deadheat.core.stats.units import resampled_means
+from deadheat.core.stats.resamples import resampled_means
 from deadheat.plugins.languages.spread import Spread, order_range, spread_of_means
 
 if TYPE_CHECKING:

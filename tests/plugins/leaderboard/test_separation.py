@@ -10,7 +10,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deadheat.core.stats.ranks import tiers_of
-from deadheat.core.stats.units import Units, drawn_signs, sign_flip_sums
+from deadheat.core.stats.resamples import drawn_signs, sign_flip_sums
+from deadheat.core.stats.units import Units
 from deadheat.plugins.leaderboard.resampling import resampled_totals
 from deadheat.plugins.leaderboard.separation import (
     Spread,

@@ -14,16 +14,9 @@ from deadheat.core import hooks
 from deadheat.core.cli.help import Command, flags, option
 from deadheat.core.cli.parsing import n_bytes, parsed_names
 from deadheat.core.cli.paths import INPUT
-from deadheat.core.settings import (
-    TIES,
-    Conventions,
-    Design,
-    Estimation,
-    Rejudging,
-    Saving,
-    Settings,
-    meaning_of_ties,
-)
+from deadheat.core.design import Design
+from deadheat.core.saving import Rejudging, Saving
+from deadheat.core.settings import TIES, Conventions, Estimation, Settings, meaning_of_ties
 
 TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
 

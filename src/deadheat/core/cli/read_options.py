@@ -14,8 +14,9 @@ from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.judged import kind_asked
 from deadheat.core.cli.paths import shown_path
+from deadheat.core.design import RESAMPLED, Design
 from deadheat.core.libraries import load_libraries
-from deadheat.core.settings import PROPORTION, RESAMPLED, TIES, Conventions, Design
+from deadheat.core.settings import PROPORTION, TIES, Conventions
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import IntervalOptions

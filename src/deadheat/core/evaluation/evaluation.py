@@ -34,7 +34,8 @@ from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.top_rows import keep_top
-from deadheat.core.settings import ConventionArguments, Conventions, Saving
+from deadheat.core.saving import Saving
+from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import did_you_mean, escape_invisible, format_path
 

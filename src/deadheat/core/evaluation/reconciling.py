@@ -20,7 +20,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.kernels.weighting import are_equal
 from deadheat.core.measures import Measure
 from deadheat.core.measures.orders import StoredMeasure
-from deadheat.core.settings import Rejudging
+from deadheat.core.saving import Rejudging
 from deadheat.core.wording import format_count, format_list
 
 Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], dict[str, set[str]]]

@@ -3,10 +3,11 @@
 A column is a measure of one system, or a difference of two. All columns are computed together, and share resamples.
 """
 
-from deadheat.core.settings import ALTERNATIVES, CLUSTERED, CORRECTIONS, TESTS
+from deadheat.core.design import ALTERNATIVES, CLUSTERED, CORRECTIONS, TESTS
 from deadheat.core.stats.intervals import METHODS, interval_bounds, proportion_bounds, quantile_bounds, standard_errors
 from deadheat.core.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
 from deadheat.core.stats.ranks import ranks, resampled_ranks
+from deadheat.core.stats.resamples import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.core.stats.significance import (
     Equivalence,
     Significance,
@@ -19,7 +20,7 @@ from deadheat.core.stats.significance import (
     skewness,
     tukey_p_values,
 )
-from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, bootstrap_means, resampled_means, sign_flip_sums
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
 
 __all__ = [
     "ALTERNATIVES",

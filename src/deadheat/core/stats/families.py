@@ -27,10 +27,12 @@ from typing import TypeAlias
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts, special
+from deadheat.core.design import MAX_T, OF_MAXIMA
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.settings import MAX_T, OF_MAXIMA
+from deadheat.core.stats.alternatives import Alternative, towards
+from deadheat.core.stats.resamples import batches, drawn_signs
 from deadheat.core.stats.significance import adjust, exact_p_value, most_exact, significant
-from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Alternative, Units, batches, drawn_signs, towards, units_of
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Units, units_of
 
 DOUBT = 0.00135  # the probability, on each side, that a share of resamples lies beyond the ends that are given for it
 CELLS = 1 << 21  # sums computed at a time: 16 MB

@@ -10,18 +10,8 @@ from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.settings import BOUNDED, OF_ANY_MEANS, SKEWED
 from deadheat.core.stats.gaffke import NORMAL_QUANTILE, gaffke_bounds
-from deadheat.core.stats.units import (
-    BATCH_CELLS,
-    Units,
-    as_clusters,
-    as_matrix,
-    as_weights,
-    batches,
-    bootstrap_means,
-    bootstrap_t,
-    means_of,
-    units_of,
-)
+from deadheat.core.stats.resamples import BATCH_CELLS, batches, bootstrap_means, bootstrap_t, means_of
+from deadheat.core.stats.units import Units, as_clusters, as_matrix, as_weights, units_of
 
 METHODS = (*OF_ANY_MEANS, BOUNDED)
 EXACT = (BOUNDED, SKEWED, "t")  # methods that draw nothing

@@ -8,7 +8,7 @@ from deadheat.core.arrays import special, with_own_arithmetic
 from deadheat.core.checks import as_count, as_level, as_number, as_positive
 from deadheat.core.errors import ParameterError
 from deadheat.core.scalars import is_number
-from deadheat.core.stats.units import as_alternative
+from deadheat.core.stats.alternatives import as_alternative
 
 MAX_QUERIES = 10**9
 BISECTIONS = 44  # to thirteen digits

@@ -8,10 +8,7 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.units import (
-    batches,
-    drawn_counts,
-)
+from deadheat.core.stats.resamples import batches, drawn_counts
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its own: 4 MB

@@ -8,24 +8,19 @@ import numpy as np
 
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special, with_own_arithmetic
 from deadheat.core.checks import array_of, as_level, as_resamples, check_choice
+from deadheat.core.design import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.settings import CLUSTERED, CORRECTIONS, TESTS
+from deadheat.core.stats.alternatives import Alternative, as_alternative, towards
 from deadheat.core.stats.intervals import t_bounds
+from deadheat.core.stats.resamples import batches, bootstrap_means, bootstrap_t, sign_flip_sums
 from deadheat.core.stats.units import (
     NEGLIGIBLE_DIFFERENCE,
-    Alternative,
     Units,
-    as_alternative,
     as_clusters,
     as_matrix,
     as_weights,
-    batches,
-    bootstrap_means,
-    bootstrap_t,
-    sign_flip_sums,
-    towards,
     unit_sums,
     units_of,
 )

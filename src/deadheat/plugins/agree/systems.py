@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, is_member
 from deadheat.core.checks import as_level
+from deadheat.core.design import Design
 from deadheat.core.errors import DataError, DuplicateError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
@@ -16,7 +17,6 @@ from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
 from deadheat.core.io.files import check_path
 from deadheat.core.measures import Measure
-from deadheat.core.settings import Design
 from deadheat.core.wording import format_list
 from deadheat.plugins.agree.rankings import list_queries
 from deadheat.plugins.compare.compare import compare_evaluated

@@ -12,6 +12,7 @@ import polars as pl
 
 from deadheat.core.checks import as_count, as_cutoffs, as_positive, check_choice
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.design import Design
 from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -23,7 +24,7 @@ from deadheat.core.placements.placements import sort_rows
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.report.model import PAGES, Report, registers_report
 from deadheat.core.scalars import as_integer
-from deadheat.core.settings import Conventions, Design
+from deadheat.core.settings import Conventions
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.collection import (

@@ -30,7 +30,7 @@ from deadheat.core.io.files import check_readable
 from deadheat.core.io.kinds import find_column
 from deadheat.core.io.objects import read_text
 from deadheat.core.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
-from deadheat.core.stats.units import joined_groups
+from deadheat.core.stats.joined_groups import joined_groups
 from deadheat.core.structures import group_values
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
 from deadheat.plugins.bench.cases import Cases, folded, read_cases

@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import KNOWN, Interval, IntervalOptions
@@ -20,7 +21,6 @@ from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.stratum import NONE, NUMBERS, Stratum, strata_of
 from deadheat.core.measures import Measure
 from deadheat.core.scalars import NOISE
-from deadheat.core.settings import Design
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.cases import Case

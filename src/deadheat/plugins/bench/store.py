@@ -21,6 +21,7 @@ import polars as pl
 from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Run
+from deadheat.core.design import Design
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError
 from deadheat.core.evaluation.intervals import cluster_name
 from deadheat.core.evaluation.open_evaluations import load_evaluation
@@ -29,7 +30,6 @@ from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.io.files import MARK, check_path, hashed, is_kept, locked, replacing
 from deadheat.core.io.pages import read_table
 from deadheat.core.report.model import Fact, notation_of, plain
-from deadheat.core.settings import Design
 from deadheat.core.structures import group_values
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page

@@ -12,6 +12,7 @@ from deadheat.core.data.judging import judges_runs
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.sources import Source, label_of, path_of
 from deadheat.core.data.tables import Qrels, Run, check_each
+from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,
@@ -32,7 +33,7 @@ from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.random_generators import Rng, random_generator
-from deadheat.core.settings import Conventions, Design
+from deadheat.core.settings import Conventions
 from deadheat.plugins.compare.comparison import Comparison, assemble, check_queries_shared
 from deadheat.plugins.compare.comparison_parts import OtherLabels
 

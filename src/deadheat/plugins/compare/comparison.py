@@ -15,6 +15,7 @@ from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, 
 from deadheat.core.checks import as_count, as_level, as_positive
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.data.sources import Source
+from deadheat.core.design import OF_MAXIMA, TUKEY, Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
@@ -29,7 +30,6 @@ from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.phases import lasting
 from deadheat.core.random_generators import Rng
-from deadheat.core.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.core.stats.power import check_power
 from deadheat.core.stats.significance import t_tail
 from deadheat.core.structures import group_values

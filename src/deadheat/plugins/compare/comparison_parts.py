@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from deadheat.core.data.sources import Source
     from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.design import Design
     from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.core.evaluation.query_columns import Weights
     from deadheat.core.evaluation.stratum import Stratum
     from deadheat.core.measures import Measure
     from deadheat.core.report.model import Column, Fact, Table
-    from deadheat.core.settings import Conventions, Design
+    from deadheat.core.settings import Conventions
     from deadheat.plugins.compare.pair import Pair, Pairs
 
 

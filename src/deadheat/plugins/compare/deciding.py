@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deadheat.core.design import OF_NO_MEAN, Design
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.measures import Measure
-from deadheat.core.settings import OF_NO_MEAN, Design
 from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 from deadheat.core.wording import UNIT
 from deadheat.plugins.compare.least_p import least_p, n_differing, n_units

@@ -11,12 +11,12 @@ import polars as pl
 
 from deadheat.core import stats
 from deadheat.core.checks import check_choice
+from deadheat.core.design import TUKEY, Design
 from deadheat.core.errors import FigureError
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, unit_of
 from deadheat.core.scalars import NOISE
-from deadheat.core.settings import TUKEY, Design
 from deadheat.core.wording import format_count, format_list, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair

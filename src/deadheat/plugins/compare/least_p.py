@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, run_starts
-from deadheat.core.settings import RANDOMIZATION, Design
+from deadheat.core.design import RANDOMIZATION, Design
 from deadheat.plugins.compare.pair import Pair, Pairs
 
 MULTIPLIED = ("holm", "bonferroni")  # the corrections that multiply the least p by the number of tests

@@ -8,11 +8,9 @@ import numpy as np
 
 from deadheat.core import stats
 from deadheat.core.arrays import FloatArray, IntArray
-from deadheat.core.evaluation.intervals import (
-    FEWEST,
-)
+from deadheat.core.design import Design
+from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.measures import Measure
-from deadheat.core.settings import Design
 from deadheat.core.stats.significance import t_tail
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.pair import Pair

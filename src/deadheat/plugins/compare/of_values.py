@@ -7,12 +7,13 @@ import numpy as np
 
 from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.checks import array_of
+from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.intervals import BEARABLE_SKEWNESS, Interval, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.measures import Custom, Measure
 from deadheat.core.random_generators import Rng
-from deadheat.core.settings import BOUNDED, PROPORTION, SKEWED, Design
+from deadheat.core.settings import BOUNDED, PROPORTION, SKEWED
 from deadheat.core.stats import interval_bounds, proportion_bounds, skewness, standard_errors
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.pair import Pair

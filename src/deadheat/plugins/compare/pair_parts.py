@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from deadheat.core import hooks
 from deadheat.core.arrays import IntArray
-from deadheat.core.settings import Design
+from deadheat.core.design import Design
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import Stack
 

@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.design import RANDOMIZATION, TUKEY, Design
 from deadheat.core.errors import warn_of_time
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure
 from deadheat.core.phases import phase
 from deadheat.core.random_generators import random_generator
-from deadheat.core.settings import RANDOMIZATION, TUKEY, Design
-from deadheat.core.stats import (
-    interval_bounds,
-    is_doubtful,
-    skewness,
-    standard_errors,
-)
+from deadheat.core.stats import interval_bounds, is_doubtful, skewness, standard_errors
 from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.plugins.compare.flips import (
     FEW_SIDES,

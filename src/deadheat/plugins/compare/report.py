@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat.core import hooks, stats
 from deadheat.core.arrays import BoolArray, IntArray, run_starts
+from deadheat.core.design import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval
 from deadheat.core.evaluation.scores import order_by_mean
@@ -58,7 +59,6 @@ from deadheat.core.report.model import (
 )
 from deadheat.core.report.score_tables import columns_of_strata, inside, level_heading, unexplained
 from deadheat.core.scalars import as_integer
-from deadheat.core.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
 from deadheat.core.structures import group_values
 from deadheat.core.wording import (
     BY_DOC_ID,

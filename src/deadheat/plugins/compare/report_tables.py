@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.data.queries import Queries
+from deadheat.core.design import Design
 from deadheat.core.evaluation.stratum import SMALLEST, keys_of, label
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
@@ -47,7 +48,6 @@ from deadheat.core.report.of_strata import few_queries, overlapping
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.report.tiers import LETTERS, letter
 from deadheat.core.scalars import as_integer
-from deadheat.core.settings import Design
 from deadheat.core.stats.ranks import tiers_of
 from deadheat.core.wording import format_count, format_list, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion, tell_absent

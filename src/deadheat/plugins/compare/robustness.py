@@ -11,23 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    TextArray,
-    is_member,
-    sums_of,
-    with_own_arithmetic,
-)
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member, sums_of, with_own_arithmetic
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels import agreement
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import random_generator
-from deadheat.core.settings import Design
 from deadheat.core.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
 from deadheat.core.wording import MOST_OFF, escape_invisible
 from deadheat.plugins.compare.flips import Side, side_of

@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from deadheat.core.design import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import random_generator
-from deadheat.core.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
-from deadheat.core.stats import (
-    adjust,
-    p_values,
-    significant,
-    standard_errors,
-    tukey_p_values,
-)
+from deadheat.core.stats import adjust, p_values, significant, standard_errors, tukey_p_values
+from deadheat.core.stats.alternatives import as_alternative
 from deadheat.core.stats.families import Block, Blocks, flip_family, shared_bounds, undecided
-from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative, unit_sums
-from deadheat.plugins.compare.flips import (
-    Side,
-)
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, unit_sums
+from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import HELD, K, Stack, block_size
 
 COUNTED = (RANDOMIZATION, "bootstrap-t", "bootstrap", TUKEY)  # the tests whose p is a count of resamples

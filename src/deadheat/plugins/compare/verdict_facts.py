@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadheat.core.design import OF_NO_MEAN, TUKEY, Design
 from deadheat.core.evaluation.intervals import FEW, FEWEST
 from deadheat.core.measures import Measure, unit_of
-from deadheat.core.settings import OF_NO_MEAN, TUKEY, Design
 from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
 from deadheat.core.structures import group_values
 from deadheat.core.wording import (

@@ -8,13 +8,14 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.kernels import agreement
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
 from deadheat.core.phases import phase
-from deadheat.core.settings import Conventions, Design
+from deadheat.core.settings import Conventions
 from deadheat.core.stats.intervals import interval_bounds
 from deadheat.plugins.compare.of_values import side_of_values
 from deadheat.plugins.compare.pair import Pair

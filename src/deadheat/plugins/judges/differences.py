@@ -13,13 +13,13 @@ import numpy as np
 from deadheat.core import stats
 from deadheat.core.arrays import FloatArray, TextArray, align_values, with_own_arithmetic
 from deadheat.core.data.sources import Source
+from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.stratum import Stratum, groups
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure
 from deadheat.core.report.model import Column, Fact, Table
-from deadheat.core.settings import Design
 from deadheat.plugins.compare.comparison import Comparison, correct_over_strata
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.judges.by_labels import check_judge_has_values, labelled_by_none, refuse_bounds

@@ -12,11 +12,11 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
 from deadheat.core.data.sources import Source
 from deadheat.core.data.tables import Qrels, Run, check_each
+from deadheat.core.design import Design
 from deadheat.core.errors import DataError, SwappedFilesError
 from deadheat.core.evaluation.stratum import groups
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.random_generators import Rng
-from deadheat.core.settings import Design
 from deadheat.core.wording import escape_invisible, format_list
 from deadheat.plugins.compare.compare import named_runs
 from deadheat.plugins.judges import label_statistics as labels

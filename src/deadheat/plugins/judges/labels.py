@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from deadheat.core.arrays import FloatArray
 from deadheat.core.data.sources import Source
 from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluate import evaluate_many, evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng
-from deadheat.core.settings import Conventions, Design
+from deadheat.core.settings import Conventions
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_names
 from deadheat.plugins.judges.by_labels import helped_by

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.stats.units import BATCH_CELLS, batches
+from deadheat.core.stats.resamples import BATCH_CELLS, batches
 
 N_SAMPLES = 9_999
 MOST_WEIGHTS = 10_000_000  # that share_bounds() draws: of very many groups fewer sets, but at least FEWEST_SETS

@@ -13,11 +13,11 @@ from deadheat.core import stats
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
 from deadheat.core.checks import as_positive
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.design import TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEWEST, KNOWN
 from deadheat.core.measures import Measure
 from deadheat.core.scalars import NOISE
-from deadheat.core.settings import TUKEY, Design
 from deadheat.core.structures import group_values
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.flips import Side, gap_of, side_of

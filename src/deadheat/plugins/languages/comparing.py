@@ -9,14 +9,14 @@ import numpy as np
 
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.sources import Source
+from deadheat.core.design import Design
 from deadheat.core.errors import ColumnError, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.random_generators import Rng
-from deadheat.core.settings import Design
-from deadheat.core.stats.units import joined_groups
+from deadheat.core.stats.joined_groups import joined_groups
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count
 from deadheat.plugins.compare.comparison import Comparison

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from deadheat.core.design import TUKEY
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import cannot_be_known, tell_ties
 from deadheat.core.report.model import (
@@ -25,7 +26,6 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.score_tables import level_heading
-from deadheat.core.settings import TUKEY
 from deadheat.core.wording import UNIT, format_count, join_sentences
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import cells_of, doubt_margin, tell_intervals, tell_tests

@@ -8,7 +8,8 @@ import numpy as np
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.core.checks import as_level
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.units import as_clusters, as_matrix, means_of, units_of
+from deadheat.core.stats.resamples import means_of
+from deadheat.core.stats.units import as_clusters, as_matrix, units_of
 
 HALVINGS = 60  # of the range in which an end lies: more than a float has digits
 

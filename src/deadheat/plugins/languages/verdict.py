@@ -1,9 +1,9 @@
 """What is said of languages: in which of them a system is worse than in its best one."""
 
 from deadheat.core import stats
+from deadheat.core.design import Design
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.measures import Measure
-from deadheat.core.settings import Design
 from deadheat.core.wording import UNIT, format_count, format_p_value
 from deadheat.plugins.compare.deciding import doubt, favoured
 from deadheat.plugins.compare.least_p import least_p, n_units

@@ -6,11 +6,8 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import segment_sums
-from deadheat.core.stats.units import (
-    Units,
-    bootstrap_means,
-    drawn_counts,
-)
+from deadheat.core.stats.resamples import bootstrap_means, drawn_counts
+from deadheat.core.stats.units import Units
 
 MOST_DRAWN = 200  # queries of a task; the mean over more of them is drawn from the normal distribution it tends to
 

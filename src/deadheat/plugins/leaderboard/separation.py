@@ -14,7 +14,8 @@ from scipy import special
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.phases import lasting
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, drawn_signs, sign_flip_sums
+from deadheat.core.stats.resamples import batches, drawn_signs, sign_flip_sums
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Units
 
 MANY = 1e9  # of Student's t, which is the normal distribution then
 MANY_UNITS = 30  # of equal size: their variance is about the same under all signs

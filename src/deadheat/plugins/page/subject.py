@@ -13,6 +13,7 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, align_values
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Run
+from deadheat.core.design import OF_MAXIMA, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
@@ -23,7 +24,6 @@ from deadheat.core.placements.grouping import grouped, ties_of
 from deadheat.core.report.conventions import span_of, span_of_ties
 from deadheat.core.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.core.scalars import NOISE
-from deadheat.core.settings import OF_MAXIMA, Design
 from deadheat.core.wording import format_count, format_level, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair

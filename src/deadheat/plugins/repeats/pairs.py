@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray
+from deadheat.core.design import CLUSTERED, Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.kernels import weighting
-from deadheat.core.settings import CLUSTERED, Design
 from deadheat.core.stats import standard_errors
-from deadheat.core.stats.units import as_alternative
+from deadheat.core.stats.alternatives import as_alternative
 from deadheat.core.wording import format_list
 from deadheat.plugins.compare.flips import Side, over_all
 from deadheat.plugins.compare.pair_parts import ComparedPairs

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, special
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.units import Alternative
+from deadheat.core.stats.alternatives import Alternative
 
 HALVINGS = 60  # of the range in which a p value lies: more than a float has digits
 

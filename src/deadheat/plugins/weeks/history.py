@@ -17,6 +17,7 @@ from deadheat.core.data.changes import changes
 from deadheat.core.data.judging import kind_behind
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import open_evaluation, shared_measures
@@ -29,7 +30,6 @@ from deadheat.core.io.files import check_path
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import ByMeasure
 from deadheat.core.scalars import NOISE
-from deadheat.core.settings import Design
 from deadheat.core.structures import T, group_values
 from deadheat.core.wording import escape_invisible, format_count, format_list, format_path
 from deadheat.plugins.compare.flips import Side, over_all
