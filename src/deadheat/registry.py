@@ -256,6 +256,7 @@ JUDGES = Plugin(
         OptionGroup("judge", "deadheat.plugins.judges.options", ("--judge",)),
         OptionGroup("grades", "deadheat.plugins.judges.answer_options", ("--grades",)),
     ),
+    evaluators=("deadheat.plugins.judges.options",),
     services=(
         Service("judge", "deadheat.plugins.judges.labels", "judge="),
         Service("judge_in_files", "deadheat.plugins.judges.files", "--judge"),

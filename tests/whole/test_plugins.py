@@ -25,13 +25,16 @@ from support.paths import ROOT
 from support.walls import (
     MOST_MENTIONS,
     mentions_of_plugins,
+    methods_that_ask,
     modules_imported_by,
+    n_statements,
     plugin_of_file,
 )
 
 PACKAGE = Path(deadheat.__file__).parent
 SHIPPED = [plugin for plugin in registry.PLUGINS if plugin.name != "core"]
 NAMES = [plugin.name for plugin in SHIPPED]
+DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 
 
 def test_the_registry_names_every_folder() -> None:
@@ -48,14 +51,13 @@ def test_every_plugin_says_what_it_is_in_ten_lines() -> None:
 
 
 def test_the_design_names_what_exists() -> None:
-    design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     files = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py*")]
-    named = re.findall(r"`([a-z_/]+\.pyi?)`", design)
+    named = re.findall(r"`([a-z_/]+\.pyi?)`", DESIGN)
     assert "registry.py" in named
     for name in named:
         assert any(path.as_posix().endswith(f"/{name}") for path in files), name
     source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
-    decorators = re.findall(r"(?<!\w)@([a-z_]{3,})\b(?!\.)", design)
+    decorators = re.findall(r"(?<!\w)@([a-z_]{3,})\b(?!\.)", DESIGN)
     assert "register" in decorators
     for name in decorators:
         assert re.search(rf"^def {name}\(", source, re.MULTILINE), name
@@ -66,6 +68,17 @@ def test_the_core_mentions_plugins_ever_less() -> None:
     assert mentions.keys() == MOST_MENTIONS.keys()
     for plugin, number in mentions.items():
         assert number <= MOST_MENTIONS[plugin], plugin
+
+
+def test_methods_that_belong_to_plugins_are_listed_and_short() -> None:
+    listed = dict[str, str]()
+    for plugin, names in re.findall(r"^\* (\w+): (`\w+\.\w+`(?:, `\w+\.\w+`)*)$", DESIGN, re.MULTILINE):
+        listed |= dict.fromkeys(re.findall(r"`([\w.]+)`", names), plugin)
+    assert len(listed) <= 24
+    assert methods_that_ask().items() <= listed.items()
+    assert set(listed.values()) <= set(NAMES)
+    for name in listed:
+        assert n_statements(name) <= 3, name
 
 
 def is_for(other: str | None, path: Path, plugin: str) -> bool:

@@ -34,6 +34,7 @@ Kind = Literal[
     "judgments",
     "evaluations",
     "systems",
+    "evaluators",
     "modes",
     "pairs",
     "formats",
@@ -320,6 +321,9 @@ class Plugin(NamedTuple):
     run_columns : tuple of RunColumn, default ()
     systems : tuple of str, default ()
         Modules with an option that gives systems of several runs: ``SYSTEMS``, a `SystemsOption` of the command line.
+    evaluators : tuple of str, default ()
+        Modules with an option with whose file runs are evaluated: ``EVALUATOR``, an `EvaluatorOption` of the command
+        line.
     query_columns : tuple of QueryColumn, default ()
     tables : tuple of CommandTables, default ()
     saved : tuple of SavedDocument, default ()
@@ -354,6 +358,7 @@ class Plugin(NamedTuple):
     services: tuple[Service, ...] = ()
     run_columns: tuple[RunColumn, ...] = ()
     systems: tuple[str, ...] = ()
+    evaluators: tuple[str, ...] = ()
     query_columns: tuple[QueryColumn, ...] = ()
     tables: tuple[CommandTables, ...] = ()
     saved: tuple[SavedDocument, ...] = ()

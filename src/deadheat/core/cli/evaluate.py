@@ -15,7 +15,8 @@ import deadheat as dh
 from deadheat.core import hooks
 from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
-from deadheat.core.cli.figures import befores, draw_figures, with_figure_options, write_figures
+from deadheat.core.cli.evaluators import EvaluatorOption, evaluator_asked
+from deadheat.core.cli.figures import befores, draw_figures, rule_of_figures, with_figure_options, write_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
@@ -47,15 +48,7 @@ if TYPE_CHECKING:
     from deadheat.core.report.model import Report
     from deadheat.core.report.of_strata import Grouping
 
-NOT_OF_SYSTEMS = ("beside", "figures", "unjudged", "then_by", "judge")
-NOT_WITH = (  # an option, those that it does not go with, and why
-    ("judge", ("beside", "figures", "cluster"), "is not for --judge"),
-    (
-        "judge",
-        ("save",),
-        "is not for --judge, which compare takes beside saved evaluations: leave --judge out here",
-    ),
-)
+NOT_OF_SYSTEMS = ("beside", "figures", "unjudged", "then_by")
 
 
 def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
@@ -158,6 +151,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if _print_instead(EvaluationRequest(qrels, runs, form, measures, conventions, options)):
         return
     check_strata(options)
+    evaluator = evaluator_asked()
     has_intervals = bool(options["ci"] or options["save"])
     seed = seed_of(options["seed"], conventions.ties, is_drawn=has_intervals)
     refuse_if(
@@ -168,7 +162,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         options,
         seed,
         for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if options["quantiles"] or options.get("judge") else (),
+        also=("confidence_level",) if options["quantiles"] else evaluator.intervals if evaluator else (),
     )
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
@@ -184,13 +178,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             replace=options["replace"],
         )
         _refuse_other_runs(options, targets)
-    output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
+    output = Output(options, [qrels, *runs, options["queries"], options[evaluator.name] if evaluator else None])
     queries = read_queries(options)
-    for system in systems.values():
-        refuse(NOT_OF_SYSTEMS, f"is not for {system.kind_of_system} of a run")
-    _check_form(output.form, options)
-    # figures have a tick at the value by document id, as trec_eval has it
-    rule = options["beside"] or ("doc_id" if options.get("figures") and conventions.ties == "expected" else None)
+    _check_together(output.form, systems, evaluator, options)
+    rule = options["beside"] or rule_of_figures(conventions.ties)
     evaluations, beside, unmatched = _evaluate(
         qrels,
         named,
@@ -200,7 +191,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         rule,
         form=form,
         systems=systems,
-        judge=options.get("judge"),
+        evaluator=evaluator,
         save_depth=options["save_depth"] if targets else 0,
     )
     sort = options["sort"] or ("given" if output.form == "trec" else "")
@@ -210,10 +201,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
     output.check_sets(columns)
-    refuse_if(
-        output.form == "trec" and options.get("judge"),
-        "--format trec has no place for --judge: its values of queries are by human labels, and its means are not",
-    )
     if output.form == "trec" and of_strata:
         raise click.UsageError(
             f"--format trec has no place for strata, and the queries are in {', '.join(of_strata[0].languages)}:"
@@ -346,16 +333,20 @@ def _refuse_other_runs(options: Mapping[str, Any], targets: Mapping[str, str]) -
             refuse_other_run(Path(path), name)
 
 
-def _check_form(form: str, options: Mapping[str, Any]) -> None:
-    """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
-    for given, names, why in NOT_WITH:
-        if options.get(given):
-            refuse(names, why)
+def _check_together(
+    form: str, systems: Mapping[str, System], evaluator: EvaluatorOption | None, options: Mapping[str, Any]
+) -> None:
+    """Refuse options that do not go with systems, the evaluator or the format, and a rule beside inexact values."""
+    own = () if evaluator is None else (evaluator.name,)
+    for system in systems.values():
+        refuse((*NOT_OF_SYSTEMS, *own), f"is not for {system.kind_of_system} of a run")
+    if evaluator is not None:
+        evaluator.refuse_others()
     refuse_if(
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
-    more = ("ci", "by", "beside", "quantiles", "judge")
+    more = ("ci", "by", "beside", "quantiles", *own)
     added = [f"--{name}" for name in more if options.get(name)]
     refuse_if(
         form == "trec" and added,
@@ -373,7 +364,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     *,
     form: str | None,
     systems: Mapping[str, System],
-    judge: str | None,
+    evaluator: EvaluatorOption | None,
     save_depth: int,
 ) -> tuple[Sequence[dh.Evaluation], dict[str, dh.Evaluation], dict[str, tuple[str, str]]]:
     """Return the evaluation of each run, and by its name what else there is of it.
@@ -385,7 +376,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
 
     evaluations, beside, unmatched = [], {}, {}
     judgments = open_qrels(qrels) if systems else qrels
-    each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
+    each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, evaluator=evaluator)
     with phase("evaluating runs", len(runs)) as advance:
         for judged, run, evaluation, values in each:
             evaluations.append(evaluation.keeping(save_depth))

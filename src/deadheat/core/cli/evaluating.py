@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import deadheat as dh
-from deadheat.core import hooks
 from deadheat.core.cli.inputs import checked_run, open_pairs, open_run
-from deadheat.core.cli.paths import label
+from deadheat.core.cli.paths import asked, label
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.core.arrays import FloatArray
+    from deadheat.core.cli.evaluators import EvaluatorOption
     from deadheat.core.evaluation.systems import System
     from deadheat.core.measures import Measure
 
@@ -45,17 +45,17 @@ def evaluate_each(
     seed: Rng = None,
     rule: str | None = None,
     form: str | None = None,
-    judge: str | None = None,
+    evaluator: EvaluatorOption | None = None,
 ) -> Iterator[tuple[dh.Qrels, dh.Run, dh.Evaluation, list[FloatArray]]]:
     """Yield the judgments of each run, the run, its evaluation, and its values with ties broken by a rule.
 
     The judgments are read and checked once, unless each run has its own; `form` is the format of the runs, if that is
-    known.
+    known, and `evaluator` the option with whose file they are evaluated.
     """
     from deadheat.core.evaluation.evaluate import evaluate_many
     from deadheat.core.evaluation.warned import warn_of_form
 
-    evaluate_runs = evaluate_many if judge is None else hooks.service("judge_in_files").labels_in(judge).evaluate_many
+    evaluate_runs = evaluate_many if evaluator is None else evaluator.read(asked()[evaluator.name])
     for judgments, opened in open_pairs(qrels, runs, form=form):
         each = evaluate_runs(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule)
         for run, (evaluation, by_rule) in zip(opened, each, strict=True):

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from deadheat.core import hooks
+from deadheat.core.cli.errors import refuse
 from deadheat.core.cli.options import FIGURES, with_options
 from deadheat.core.cli.paths import asked
 
@@ -31,6 +32,22 @@ def with_figure_options(*kinds: str, such_as: str) -> Callable[[Any], Any]:
     by_name = import_module(modules[0]).option_of_names(kinds, such_as)
     others = with_options(*(f"figures.{name}" for name in FIGURES[2:]))
     return lambda command: with_options("figures.figures")(by_name(others(command)))
+
+
+def claim_figures(options: Mapping[str, Any]) -> None:
+    """Claim the folder of --figures; without it refuse --figure."""
+    if options.get("figures") is None:
+        refuse(("figure_names",), "needs --figures DIR, the folder that it is drawn into")
+        return
+    hooks.service("figure_files").claim_figures(options["figures"])
+
+
+def rule_of_figures(ties: str) -> str | None:
+    """Return the rule that breaks ties beside a policy, whose values figures show too; None without any."""
+    if asked().get("figures") is None:
+        return None
+    rule: str | None = hooks.service("figure_files").rule_beside(ties)
+    return rule
 
 
 def befores(groupings: Sequence[Sequence[str]]) -> list[str]:

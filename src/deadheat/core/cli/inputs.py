@@ -31,10 +31,10 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     Repeated judgments are merged, or an error if they contradict each other; of training data, repeats are usual.
     """
     options = asked()
-    graded: dh.Qrels | None = None
+    qrels: dh.Qrels | None = None
     if options.get("grades"):
-        graded = hooks.service("answers_in_files").read_answers(path, "qrels", None, options["grades"])
-    qrels = (graded or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
+        qrels = hooks.service("answers_in_files").qrels_of(path)
+    qrels = (qrels or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
     if is_checked:
         qrels.check_duplicates()
     if options.get("collection") or options.get("strict"):
@@ -66,21 +66,12 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     """
     options = asked()
     name = name or label(path)
-    graded = None
+    run: dh.Run | None = None
     if options.get("grades"):
-        graded = hooks.service("answers_in_files").read_answers(path, "run", name, options["grades"])
-    source: object = path if graded is None else graded.to_polars()
-    run = dh.Run(
-        source_of(path) if options.get("engine") else source,
-        name=name,
-        format=form,
-        columns=named_columns("run") if graded is None else None,
-        ascending=bool(options.get("ascending")),
-    )
-    run = run if graded is None else run.noted(graded.notes)
-    if isinstance(graded, dh.Run) and graded.are_failures_open:
-        refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
-        run.failures, run.are_failures_open = graded.failures, True
+        run = hooks.service("answers_in_files").run_of(path, name, form)
+    if run is None:
+        is_ascending = bool(options.get("ascending"))
+        run = dh.Run(source_of(path), name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
     run = run.normalized(options.get("normalize_ids"))
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))

@@ -16,7 +16,8 @@ import click
 
 import deadheat as dh
 from deadheat.core import hooks
-from deadheat.core.cli.errors import BAD_DATA, CommandError, refuse, refuse_if
+from deadheat.core.cli.errors import BAD_DATA, CommandError, refuse_if
+from deadheat.core.cli.figures import claim_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import check_inputs
 from deadheat.core.cli.paths import REPORT, STDOUT, outputs_of_command
@@ -189,12 +190,7 @@ class Output:
             self.is_data and bool(options.get("full")),
             f"--full is for people: {self.form} has every number without it",
         )
-        if options.get("figures") is not None:
-            check_folder("figures", options["figures"])
-            outputs_of_command().claim_folder("--figures", options["figures"])
-            hooks.service("figures")  # or the error that says what to install
-        else:
-            refuse(("figure_names",), "needs --figures DIR, the folder that it is drawn into")
+        claim_figures(options)
         check_inputs(read)
 
     @property

@@ -8,9 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadheat.core import hooks
 from deadheat.core.cli.errors import error_message
 from deadheat.core.cli.paths import asked, outputs_of_command, shown_path
-from deadheat.core.cli.printing import writing
+from deadheat.core.cli.printing import check_folder, writing
 from deadheat.core.errors import FigureError
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_in_brackets, format_list
@@ -100,6 +101,18 @@ class Figures:
         if not_drawn:
             reasons = [f"{format_list(names)}: {why}" for why, names in not_drawn.items()]
             yield Fact("not_drawn", not_drawn, "not drawn", "; ".join(reasons), is_note=True)
+
+
+def claim_figures(folder: str) -> None:
+    """Claim the folder of --figures, before anything is computed."""
+    check_folder("figures", folder)
+    outputs_of_command().claim_folder("--figures", folder)
+    hooks.service("figures")  # or the error that says what to install
+
+
+def rule_beside(ties: str) -> str | None:
+    """Return the rule of other tools whose value has a tick beside the exact one: document ids, as of trec_eval."""
+    return "doc_id" if ties == "expected" else None
 
 
 def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Figures:

@@ -12,6 +12,7 @@ import click
 import deadheat as dh
 from deadheat.core.cli.errors import GATE_FAILED, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each
+from deadheat.core.cli.evaluators import evaluator_asked
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import is_saved, split_judgments
 from deadheat.core.cli.judged import kind_asked
@@ -197,7 +198,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         wanted = notation.measures_of(thresholds, None if baseline is None else baseline.evaluation)
         wanted = [*dict.fromkeys(kind_asked().as_judged(wanted))]
         _, _, evaluation, _ = next(
-            evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options.get("judge"))
+            evaluate_each(qrels, {label(run): run}, conventions, wanted, evaluator=evaluator_asked())
         )
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])

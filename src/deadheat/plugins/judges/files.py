@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import deadheat as dh
-from deadheat.core.cli.inputs import named_columns, open_qrels
-from deadheat.core.cli.paths import named_runs
+from deadheat.core.cli.errors import refuse
+from deadheat.core.cli.inputs import named_columns, open_qrels, source_of
+from deadheat.core.cli.paths import asked, named_runs
 from deadheat.core.errors import DataError, SwappedFilesError
 from deadheat.plugins.judges.labels import Labels, labels_of
 
@@ -27,6 +28,30 @@ def read_labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
     with suppress(SwappedFilesError):
         return open_qrels(path)
     return dh.Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
+
+
+def qrels_of(path: str) -> dh.Qrels | None:
+    """Return the judgments that a judge wrote, under --grades; None for a file that is no table."""
+    found: Any = read_answers(path, "qrels", None, asked()["grades"])
+    return found
+
+
+def run_of(path: str, name: str, form: str | None) -> dh.Run | None:
+    """Return the run whose scores are the grades that a judge wrote, under --grades; None for a file of scores."""
+    graded: Any = read_answers(path, "run", name, asked()["grades"])
+    if graded is None:
+        return None
+    run = dh.Run(
+        source_of(path) if asked().get("engine") else graded.to_polars(),
+        name=name,
+        format=form,
+        ascending=bool(asked().get("ascending")),
+    )
+    run = run.noted(graded.notes)
+    if graded.are_failures_open:
+        refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
+        run.failures, run.are_failures_open = graded.failures, True
+    return run
 
 
 def read_answers(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from deadheat.core.cli.evaluators import EvaluatorOption
 from deadheat.core.cli.help import option
 from deadheat.core.cli.paths import INPUT
+
+if TYPE_CHECKING:
+    from deadheat.core.cli.evaluators import EvaluateMany
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {  # by the command that has it
     "evaluate": option(
@@ -34,3 +38,20 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {  # by the command that has it
         heading="input",
     ),
 }
+
+
+def _read(path: str) -> EvaluateMany:
+    from deadheat.plugins.judges.files import labels_in  # help needs no NumPy
+
+    return labels_in(path).evaluate_many
+
+
+EVALUATOR = EvaluatorOption(
+    name="judge",
+    not_with=(
+        (("beside", "figures", "cluster"), "is not for --judge"),
+        (("save",), "is not for --judge, which compare takes beside saved evaluations: leave --judge out here"),
+    ),
+    intervals=("confidence_level",),
+    read=_read,
+)
