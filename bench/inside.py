@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+    import polars as pl
 
 Seconds = dict[str, Any]
 DictOfDicts = dict[str, dict[str, float]]
@@ -280,6 +281,50 @@ def overhead(n_queries: str, repeats: str) -> Seconds:
     return in_turn(works, int(repeats))
 
 
+def fusion(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
+    """Fuse two runs in memory, of which each finds a third of what the other does."""
+    works: dict[str, Callable[[], object]] = {}
+    n, depth = int(n_queries), 1000
+    frames = [_run_to_fuse(n, depth, seed) for seed in (1, 2)]
+    if peer_only:
+        import ranx
+
+        given = [ranx.Run(_as_dicts(one)) for one in frames]
+        works["ranx rrf"] = partial(ranx.fuse, given, norm=None, method="rrf", params={"k": 60})
+        weights = {"weights": [0.3, 0.7]}
+        works["ranx wsum"] = partial(ranx.fuse, given, norm="min-max", method="wsum", params=weights)
+    else:
+        import deadheat as dh
+
+        runs = {"first": dh.Run(frames[0]), "second": dh.Run(frames[1])}
+        judged = frames[0].group_by("query_id", maintain_order=True).head(1).select("query_id", "doc_id")
+        qrels = dh.Qrels(judged.with_columns(relevance=1))
+        works["rrf"] = partial(dh.fuse, runs)
+        works["wsum"] = partial(dh.fuse, runs, "wsum", norm="min-max", weights=[0.3, 0.7])
+        works["tune"] = partial(dh.tune_fusion, qrels, runs, "RR", "wsum", norm="min-max", grid=101)
+    for work in list(works.values())[:2]:  # the first call imports, or compiles
+        work()
+    return in_turn(works, int(repeats))
+
+
+def _run_to_fuse(n_queries: int, depth: int, seed: int) -> pl.DataFrame:
+    """Return a run whose documents are drawn from three times as many for each query."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    docs = np.argsort(rng.random((n_queries, 3 * depth)), axis=1)[:, :depth] + np.arange(n_queries)[:, np.newaxis]
+    scores = -np.sort(-rng.random((n_queries, depth)), axis=1)
+    columns = {"query_id": np.repeat(np.arange(n_queries), depth), "doc_id": docs.ravel(), "score": scores.ravel()}
+    return pl.DataFrame(columns).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+
+
+def _as_dicts(run: pl.DataFrame) -> DictOfDicts:
+    """Return a run as ranx takes it."""
+    lists = run.group_by("query_id", maintain_order=True).agg("doc_id", "score")
+    return {query: dict(zip(docs, scores, strict=True)) for query, docs, scores in lists.iter_rows()}
+
+
 def matrix(n_queries: str, n_items: str, repeats: str) -> Seconds:
     """Matrices of float32 scores, eight queries at a time, with 1, 3 and 10 relevant items a query, beside their sum.
 
@@ -414,6 +459,7 @@ WORKS: dict[str, Callable[..., Seconds]] = {
     "tie_aware": tie_aware,
     "dense": dense,
     "overhead": overhead,
+    "fusion": fusion,
     "matrix": matrix,
     "resampling": resampling,
     "ontology": ontology,

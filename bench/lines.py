@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -222,6 +223,25 @@ def overhead(setting: Setting) -> Iterator[Row]:
         for what, others in (("breaking them by document id", broken), ("scores without ties", untied)):
             detail = f"exact {statistics.median(exact):.3f} s, the other {statistics.median(others):.3f} s"
             yield at_most(f"{line} {what}", 1.25, ratio(exact, others), "x", detail=detail)
+
+
+def fusion(setting: Setting) -> Iterator[Row]:
+    """Two runs fused by ranks and by scores, against ranx if it is installed; a weight tuned over 101 values."""
+    n_queries = setting.data.size.run
+    taken = run(task("inside", "fusion", n_queries, setting.repeats)).output
+    line = f"fuse two runs of {n_queries:,} queries x 1,000 by"
+    theirs = {}
+    if find_spec("ranx"):
+        theirs = run(task("inside", "fusion", n_queries, setting.repeats, "peer")).output
+    for method in ("rrf", "wsum"):
+        own = taken[method]
+        detail = f"{statistics.median(own):.2f} s"
+        if theirs:
+            yield at_least(f"{line} {method}: ranx takes", 3, ratio(theirs[f"ranx {method}"], own), detail=detail)
+        else:
+            yield Row(f"{line} {method}", "", detail, None)
+    limit = 20 * n_queries / 6_980
+    yield at_most(f"{line} wsum, a weight tuned over 101 values", limit, statistics.median(taken["tune"]), " s")
 
 
 def tied(_: Setting) -> Iterator[Row]:
@@ -483,6 +503,7 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "forty": forty,
     "policies": policies,
     "overhead": overhead,
+    "fusion": fusion,
     "tied": tied,
     "rows": rows,
     "small": small,

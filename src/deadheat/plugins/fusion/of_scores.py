@@ -23,7 +23,7 @@ def scores_of(pool: Pool, missing: float = 0.0) -> FloatArray:
 
 def total_of(pool: Pool) -> FloatArray:
     """Return the sum of the scores of each candidate, of shape (n_candidates,)."""
-    return add_up(scores_of(pool))
+    return add_up(pool.scores)
 
 
 @register
@@ -195,7 +195,7 @@ class ArithmeticMean(Method):
 
     def fuse(self, pool: Pool) -> FloatArray:
         """Return the score of each candidate."""
-        scores = scores_of(pool)
+        scores = pool.scores
         weights = self.weights_of(pool)[:, np.newaxis] * (scores >= 0)
         return divide(add_up(weights * scores), add_up(weights))
 
@@ -212,7 +212,7 @@ class GeometricMean(Method):
 
     def fuse(self, pool: Pool) -> FloatArray:
         """Return the score of each candidate."""
-        scores = scores_of(pool)
+        scores = pool.scores
         is_positive = scores > 0
         weights = self.weights_of(pool)[:, np.newaxis] * is_positive
         total = add_up(weights)
@@ -232,7 +232,7 @@ class HarmonicMean(Method):
 
     def fuse(self, pool: Pool) -> FloatArray:
         """Return the score of each candidate."""
-        scores = scores_of(pool)
+        scores = pool.scores
         is_positive = scores > 0
         weights = self.weights_of(pool)[:, np.newaxis] * is_positive
         return divide(add_up(weights), add_up(weights / np.where(is_positive, scores, 1.0)))
@@ -240,7 +240,7 @@ class HarmonicMean(Method):
 
 def weighted_total(pool: Pool, weights: FloatArray) -> FloatArray:
     """Return the weighted sum of the scores of each candidate."""
-    return add_up(pool.matrix([weight * run.score for weight, run in zip(weights, pool.runs, strict=True)]))
+    return add_up(weights[:, np.newaxis] * pool.scores)
 
 
 def weights_present(pool: Pool, weights: FloatArray) -> FloatArray:

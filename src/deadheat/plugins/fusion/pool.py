@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -116,12 +117,17 @@ class Pool:
         """The number of queries that any run has."""
         return len(self.query_ids)
 
-    @property
+    @cached_property
     def bounds(self) -> IntArray:
         """Where the candidates of each query start, and their number, of shape (n_queries + 1,)."""
         return np.searchsorted(self.query, np.arange(self.n_queries + 1))
 
-    @property
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of the runs, of shape (n_runs, n_candidates); 0 of what a run lacks."""
+        return self.matrix([run.score for run in self.runs])
+
+    @cached_property
     def n_candidates(self) -> IntArray:
         """The number of candidates of each query."""
         return np.bincount(self.query, minlength=self.n_queries)
