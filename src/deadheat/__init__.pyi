@@ -6,8 +6,9 @@ from deadheat.core.data.from_arrays import from_arrays, pareto_levels
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.core.errors import DeadheatError, DeadheatWarning
-from deadheat.core.evaluation.evaluate import Evaluations, evaluate
+from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluations import Evaluations
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.open_evaluations import load_evaluation
 from deadheat.core.evaluation.scores import Scores

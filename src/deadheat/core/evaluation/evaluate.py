@@ -19,21 +19,21 @@ from deadheat.core.checks import by_name
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import alike, note_of_negative
 from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.sources import Source, path_of
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluations import Evaluations
 from deadheat.core.evaluation.modes import Mode, Placed, modes_on
 from deadheat.core.evaluation.query_columns import Weights
-from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_system
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.hooks import Feature
 from deadheat.core.io.splitting import in_pieces
-from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, at_level, measures_under, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure
@@ -45,7 +45,7 @@ from deadheat.core.placements.shorter_lists import Shortened
 from deadheat.core.placements.stacked_runs import StackedRuns, can_be_stacked
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import ConventionArguments, Conventions
-from deadheat.core.wording import format_count, format_for_people, format_list
+from deadheat.core.wording import format_count, format_list
 
 MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
 
@@ -298,52 +298,6 @@ def _counting(spread: TieSpread, values: FloatArray, conventions: Conventions, q
     elif conventions.no_relevant is None and qrels and qrels.unanswerable and spread.measure.asks_for_relevant:
         values = np.where(is_member(ids, np.array(qrels.unanswerable, object)), np.nan, values)
     return Scores(spread.measure, ids, values, spread)
-
-
-class Evaluations(Renderable, dict[str, Evaluation]):
-    """A dict of evaluations by the names of the systems, which prints as a table. Returned by :func:`evaluate`.
-
-    Examples
-    --------
-    >>> from deadheat import evaluate
-    >>> found = evaluate({"q": {"a": 1}}, {"one": {"q": {"a": 2}}, "two": {"q": {"a": 1, "b": 1}}}, "RR")
-    >>> found
-    <Evaluations of one, two: RR; 1 query>
-    >>> found.to_polars()["mean"].to_list()
-    [1.0, 0.75]
-    """
-
-    def __repr__(self) -> str:
-        first = next(iter(self.values()), None)
-        if first is None:
-            return "<Evaluations of nothing>"
-        measures = format_list([one.label for one in first.measures])
-        n_queries = format_count(len(first.query_ids), "query", "queries")
-        return format_for_people(f"<Evaluations of {format_list(list(self))}: {measures}; {n_queries}>")
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the means of all systems: a row for each system and measure.
-
-        Returns
-        -------
-        polars.DataFrame
-            system, measure, n_queries, mean (of counts the total), tie_std, tie_min and tie_max (of the mean).
-        """
-        return frame_of(
-            {
-                "system": name,
-                "measure": scores.measure.label,
-                "n_queries": scores.n_queries,
-                "mean": scores.reported(),
-                **{key: scores.reported(key) for key in ("tie_std", "tie_min", "tie_max")},
-            }
-            for name, one in self.items()
-            for scores in one
-        )
-
-    def named_numbers(self) -> Numbers:
-        """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        return (((name, *parts), number) for name, one in self.items() for parts, number in one.named_numbers())
 
 
 class EvaluationArguments(ConventionArguments, total=False):

@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.core.checks import as_count, as_text
+from deadheat.core.checks import as_text
 from deadheat.core.data.fingerprints import hash_of_ids
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
@@ -27,7 +27,7 @@ from deadheat.core.evaluation.intervals import Interval, IntervalArguments, Inte
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.query_columns import Weights, weights_of
 from deadheat.core.evaluation.scores import Scores, intervals
-from deadheat.core.evaluation.stratum import SMALLEST, check_columns, groups, names_of
+from deadheat.core.evaluation.stratum import SMALLEST
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
@@ -345,14 +345,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         ParameterError
             Another option is out of its range.
         """
-        from deadheat.core.evaluation.strata import Strata  # a stratum is an evaluation, too
+        from deadheat.core.evaluation.strata import strata_of_evaluation  # a stratum is an evaluation, too
 
-        as_count("smallest", smallest, low=0)
-        names = names_of(columns)
-        table = Queries.of(queries, names)
-        check_columns(names, table)
-        places = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
-        return Strata(self, places, names, table, smallest)
+        return strata_of_evaluation(self, columns, queries, smallest=smallest, pool_languages=pool_languages)
 
     def save(
         self,

@@ -35,7 +35,7 @@ from deadheat.core.evaluation.kept import (
     with_keys,
 )
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.scores import Scores, TieSpread, intervals
+from deadheat.core.evaluation.scores import Scores, intervals
 from deadheat.core.evaluation.shapes import (
     FIELDS,
     FLAG,
@@ -52,6 +52,7 @@ from deadheat.core.evaluation.shapes import (
     Shape,
     WrongValueError,
 )
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.io.files import check_path, check_readable, decode_utf8, make_folder, read_all, replacing
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.objects import parse_json

@@ -18,137 +18,20 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.intervals import BEARABLE_SKEWNESS, Cluster, Interval, IntervalOptions, method_of
 from deadheat.core.evaluation.parts import EstimatesMean, MeanEstimate, ScorePart
 from deadheat.core.evaluation.query_columns import cluster_codes
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels import weighting
 from deadheat.core.kernels.agreement import n_swapped_pairs
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.phases import phase
-from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import PROPORTION, SKEWED
-from deadheat.core.structures import copy_with, group_values
+from deadheat.core.structures import group_values
 from deadheat.core.wording import escape_invisible, format_count
 
 BOUNDS = "bounds"  # the part and the service of bounds over unjudged documents
 GEOMETRIC = "geometric"  # the step that takes the interval of a mean logarithm to that of the geometric mean
-COUNT_1 = ("one", "correct_if_empty")  # what `no_relevant` is where queries without a relevant document may score 1
-DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
-
-
-@dataclass(frozen=True, eq=False)
-class TieSpread:
-    """The values of a measure over all orders of the ties, an entry for each query; each is computed on first use.
-
-    Attributes
-    ----------
-    measure : Measure
-    placements : Placements
-        From before the tie policy.
-    no_relevant : str or None
-        What queries without a relevant document score, as in `Conventions`.
-    """
-
-    measure: Measure
-    placements: Placements
-    no_relevant: str | None = None
-
-    @classmethod
-    def known(
-        cls,
-        measure: Measure,
-        placements: Placements,
-        no_relevant: str | None = None,
-        *,
-        mean: FloatArray,
-        std: FloatArray,
-        extremes: tuple[FloatArray, FloatArray],
-        standard_error: FloatArray,
-        has_relevant: BoolArray,
-        reachable: FloatArray,
-    ) -> TieSpread:
-        """Return a spread whose values are known, and not computed from the placements."""
-        return copy_with(
-            cls(measure, placements, no_relevant),
-            mean=mean,
-            std=std,
-            extremes=extremes,
-            standard_error=standard_error,
-            has_relevant=has_relevant,
-            reachable=reachable,
-        )
-
-    @cached_property
-    def _near(self) -> Placements:
-        """The placements that the measure looks at."""
-        return self.measure.near(self.placements)
-
-    def forget(self) -> None:
-        """Leave what was found on the way to be found again: of many runs it takes more memory than they do."""
-        self.placements.forget()
-        self.__dict__.pop("_near", None)
-
-    @with_own_arithmetic
-    def of(self, ranked: Placements) -> FloatArray:
-        """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
-        return np.where(self.is_right, 1.0, self.measure.mean(self.measure.near(ranked)))
-
-    @cached_property
-    def is_right(self) -> BoolArray:
-        """Which queries score 1 as nothing is relevant, if that is asked for: all, or those that retrieve nothing."""
-        if self.no_relevant not in COUNT_1 or not self.measure.is_share:
-            return np.zeros(self.placements.n_queries, np.bool_)
-        if self.no_relevant == "one":
-            return ~self.has_relevant
-        return self.placements.missing & ~self.has_relevant
-
-    @cached_property
-    @with_own_arithmetic
-    def mean(self) -> FloatArray:
-        """Exact mean over the orders."""
-        return np.where(self.is_right, 1.0, self.measure.mean(self._near))
-
-    @cached_property
-    @with_own_arithmetic
-    def std(self) -> FloatArray:
-        """Standard deviation over the orders, exactly 0 where all orders give the same value."""
-        if not self.placements.have_ties:
-            return np.zeros(self.placements.n_queries)
-        found = np.sqrt(self.measure.variance(self._near))
-        is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
-        if not is_doubtful.any():
-            return found
-        low, high = self.extremes
-        # a standard deviation is at most half the range (Popoviciu); what rounding leaves where no order matters is not
-        return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
-
-    @cached_property
-    @with_own_arithmetic
-    def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest value."""
-        if not self.placements.have_ties:
-            return self.mean, self.mean
-        low, high = (np.where(self.is_right, 1.0, end) for end in self.measure.extremes(self._near))
-        return low, high
-
-    @cached_property
-    @with_own_arithmetic
-    def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `mean`: 0, since it is exact, except for a sampled `Custom`."""
-        return self.measure.standard_error(self.placements)
-
-    @cached_property
-    @with_own_arithmetic
-    def has_relevant(self) -> BoolArray:
-        """Which queries have a document that counts as relevant."""
-        return self.measure.has_relevant(self._near)
-
-    @cached_property
-    @with_own_arithmetic
-    def reachable(self) -> FloatArray:
-        """The best values that the judgments allow; NaN where they set no limit."""
-        found = self.measure.reachable(self._near)
-        return np.where(self.has_relevant, found, 1.0) if self.no_relevant in COUNT_1 else np.asarray(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from deadheat.core.arrays import IntArray
+from deadheat.core.checks import as_count
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.data.sources import Source
@@ -18,9 +19,12 @@ from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.stratum import (
     Stratum,
     averages_schema,
+    check_columns,
+    groups,
     is_assigned,
     keys_of,
     label,
+    names_of,
     order,
     summary_schema,
 )
@@ -194,3 +198,15 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
         ends = (strata_with_mean[int(ranks.argmax())], strata_with_mean[int(ranks.argmin())])
         names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
         return scores.mean, float(values.mean()), len(values), variance, variance**0.5, *names
+
+
+def strata_of_evaluation(
+    evaluation: Evaluation, columns: str | Sequence[str], queries: Source, *, smallest: int, pool_languages: bool
+) -> Strata:
+    """Return the strata of an evaluation, as :meth:`Evaluation.by` does, which warns in the name of its caller."""
+    as_count("smallest", smallest, low=0)
+    names = names_of(columns)
+    table = Queries.of(queries, names)
+    check_columns(names, table)
+    places = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
+    return Strata(evaluation, places, names, table, smallest)

@@ -7,8 +7,8 @@ here: an evaluation is printed without loading the others.
 from typing import Any
 
 from deadheat.core import hooks, third_party
-from deadheat.core.evaluation.evaluate import Evaluations
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluations import Evaluations
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.placements.placements import Placements
 from deadheat.core.report.as_html import fragment

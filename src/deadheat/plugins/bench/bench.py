@@ -16,8 +16,9 @@ from deadheat.core.design import Design
 from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.stratum import NONE
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.placements.placements import sort_rows

@@ -19,7 +19,8 @@ from deadheat.core.data.sources import Source
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import keys_of
-from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike, split_notation
 from deadheat.core.placements import policies

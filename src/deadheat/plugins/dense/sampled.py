@@ -8,7 +8,8 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, sums_of
 from deadheat.core.errors import MeasureError
-from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures import RR, Hit, Measure, nDCG
 from deadheat.core.measures.base import CutMeasure, SumMeasure

@@ -11,8 +11,9 @@ from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
 from deadheat.core.data.tables import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.scores import Scores, TieSpread
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.systems import runs_by
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.repeats.repeated import REPEATS, Repeated

@@ -16,7 +16,7 @@ from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import ParameterError, UnknownMeasureError
 from deadheat.core.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.scores import TieSpread
+from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import ByMeasure, MeasureLike, parse_measures
 from deadheat.core.measures.orders import RULE_OF_THREE
