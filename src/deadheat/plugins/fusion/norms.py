@@ -119,7 +119,7 @@ class MaxNorm(Norm):
 
     name = "max"
     formula = "s / max"
-    source = "Lee, SIGIR 1995, doi:10.1145/215206.215358"
+    source = "Lee, Combining multiple evidence, SIGIR 1995"
 
     def scale(self, run: RankedRun, lists: Lists) -> FloatArray:
         """Return the scores of a run on the new scale."""
@@ -140,7 +140,7 @@ class SumNorm(Norm):
 
     name = "sum"
     formula = "(s - min) / Σ (s - min)"
-    source = "Montague and Aslam, CIKM 2001, doi:10.1145/502585.502657"
+    source = "Montague and Aslam, Relevance score normalization, CIKM 2001"
 
     def scale(self, run: RankedRun, lists: Lists) -> FloatArray:
         """Return the scores of a run on the new scale."""
@@ -154,7 +154,7 @@ class Zmuv(Norm):
 
     name = "zmuv"
     formula = "(s - mean) / std"
-    source = "Montague and Aslam, CIKM 2001, doi:10.1145/502585.502657"
+    source = "Montague and Aslam, Relevance score normalization, CIKM 2001"
 
     def scale(self, run: RankedRun, lists: Lists) -> FloatArray:
         """Return the scores of a run on the new scale."""
@@ -184,7 +184,7 @@ class BordaNorm(Norm):
 
     name = "borda"
     formula = "1 - (r - 1) / N; 1/2 - (n - 1) / 2N of a document that the run lacks"
-    source = "Renda and Straccia, SAC 2003, doi:10.1145/952532.952698"
+    source = "Renda and Straccia, Web metasearch, SAC 2003"
     uses_scores = False
 
     def scale(self, run: RankedRun, lists: Lists) -> FloatArray:

@@ -157,7 +157,7 @@ class Wsum(Method):
 
     name: ClassVar[str] = "wsum"
     formula: ClassVar[str] = "Σ w_i s_i"
-    source: ClassVar[str] = "Vogt and Cottrell, Information Retrieval 1, 1999, doi:10.1023/A:1009980820262"
+    source: ClassVar[str] = "Vogt and Cottrell, Information Retrieval 1, 1999"
     takes_weights: ClassVar[bool] = True
 
     def fuse(self, pool: Pool) -> FloatArray:
