@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
@@ -40,12 +40,33 @@ LOOKED = 20  # lines that say whether a file is as it is mostly written
 
 _Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
-# Runs that threads are splitting: for each what is split (`_key`), the frames of all that are split with it, its place
-# among them, and the count of its blanks. `begin` fills it while the rest of a command is still imported, `in_pieces`
-# while the runs before are evaluated. `split` takes a file out, so its reader asks for `is_begun` and `begun_count`
-# before that. What comes out may have a column `RANK`: files that are split together have it, and the reader takes it
-# off; of a file that was split alone the reader looks up the ranks of the first rows by itself.
-_begun: dict[Path, tuple[_FilePart, Future[list[pl.DataFrame | None]], int, Future[Any]]] = {}
+
+
+class Begun(NamedTuple):
+    """A run that threads are splitting, alone or together with others.
+
+    Attributes
+    ----------
+    part : tuple
+        What is split, and how (`_key`): a file that changed since, or is read in another way, is split again.
+    frames : Future of list of polars.DataFrame or None
+        Those of all that are split together. If these are several, each has a column `RANK`, which the reader takes
+        off; of a run that was split alone the reader looks up the ranks of the first rows by itself.
+    place : int
+        Which of the frames is that of this run.
+    blanks : Future of Blanks
+        The count of its blanks.
+    """
+
+    part: _FilePart
+    frames: Future[list[pl.DataFrame | None]]
+    place: int
+    blanks: Future[Any]
+
+
+# By file. `begin` fills it while the rest of a command is still imported, `in_pieces` while the runs before are
+# evaluated. `split` takes a file out, so its reader asks for `is_begun` and `begun_count` before that.
+_begun: dict[Path, Begun] = {}
 
 
 def is_small(path: Path) -> bool:
@@ -74,9 +95,9 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
         one that was begun with others, the rank too.
     """
     if isinstance(source, Path) and source in _begun:
-        key, frames, place, _ = _begun.pop(source)
-        if key == _key(source, kind, separator, to_the_end=to_the_end):
-            return frames.result()[place]
+        begun = _begun.pop(source)
+        if begun.part == _key(source, kind, separator, to_the_end=to_the_end):
+            return begun.frames.result()[begun.place]
     if not source or (isinstance(source, bytes) and misleads_polars(source)):
         return None
     return _split([(source, kind, separator, to_the_end)])[0]
@@ -90,7 +111,9 @@ def is_begun(path: Path) -> bool:
 def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
     """Return the count of the blanks of a file that is being split already; arguments as of `split`."""
     begun = _begun.get(path)
-    return begun[-1] if begun and begun[0] == _key(path, kind, separator, to_the_end=to_the_end) else None
+    if begun is None or begun.part != _key(path, kind, separator, to_the_end=to_the_end):
+        return None
+    return begun.blanks
 
 
 def last_byte(head: bytes) -> int | None:
@@ -167,20 +190,12 @@ def _begin(paths: Sequence[Path], beside: Executor) -> None:
     usual = [(path, *form) for path in dict.fromkeys(paths) if not is_begun(path) and (form := _form_of(path))]
     if usual:
         check_threads()
-        found = beside.submit(_split, [(path, "run", separator, end is None) for path, separator, end in usual])
+        frames = beside.submit(_split, [(path, "run", separator, end is None) for path, separator, end in usual])
         from deadheat.core.io.byte_counts import count_blanks  # loads NumPy, while the rows are split
 
-        _begun.update(
-            {
-                path: (
-                    _key(path, "run", separator, to_the_end=end is None),
-                    found,
-                    n,
-                    beside.submit(count_blanks, path, end),
-                )
-                for n, (path, separator, end) in enumerate(usual)
-            }
-        )
+        for place, (path, separator, end) in enumerate(usual):
+            part = _key(path, "run", separator, to_the_end=end is None)
+            _begun[path] = Begun(part, frames, place, beside.submit(count_blanks, path, end))
 
 
 def _form_of(path: Path) -> tuple[str, int | None] | None:

@@ -77,19 +77,16 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
         With the first line that is wrong.
     """
     ranks, notes = None, tuple[str, ...]()
-    if data := _small(path):  # read once, where a large one is parsed, counted and looked at side by side
+    data = _small(path)
+    if data:  # read once, where a large one is parsed, counted and looked at side by side
         _check_first_row(data, kind, path)
         frame = _read_block(data, kind, path)
-        ranks = ranks_of_text(data) if kind == "run" else None
+        if kind == "run":
+            ranks = ranks_of_text(data)
+    elif kind == "run":
+        frame, ranks = _read_large_run(path)
     else:
-        with ThreadPoolExecutor(1) as beside:
-            ranked = beside.submit(ranks_of_file, path) if kind == "run" and not is_begun(path) else None
-            frame = _read_whole(path, kind)
-            ranks = None if ranked is None else ranked.result()
-        if frame is not None and RANK in frame.columns:
-            ranks = pl.DataFrame([frame["query_id"], frame.drop_in_place(RANK), frame["score"]]).head(ROWS)
-        elif ranked is None and kind == "run":
-            ranks = ranks_of_file(path)
+        frame = _read_whole(path, kind)
     if frame is None:
         marked = Marked(kind)
         frame = pl.concat(read_blocks(path, kind, marked))
@@ -100,6 +97,24 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
         return split_off(frame, path, notes)
     hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
     return Content(frame, notes, ranks, hashes=hashes)
+
+
+def _read_large_run(path: Path) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Return the rows as `_read_whole` does, and the ranks of the first rows.
+
+    What was split together with other runs has its ranks in a column. Otherwise they are looked up in the first bytes:
+    while the file is read, but for one that is being split already, of which it is not known yet.
+    """
+    if not is_begun(path):
+        with ThreadPoolExecutor(1) as thread:
+            ranks = thread.submit(ranks_of_file, path)
+            frame = _read_whole(path, "run")
+            return frame, ranks.result()
+    frame = _read_whole(path, "run")
+    if frame is None or RANK not in frame.columns:
+        return frame, ranks_of_file(path)
+    rank = frame.drop_in_place(RANK)
+    return frame, pl.DataFrame([frame["query_id"], rank, frame["score"]]).head(ROWS)
 
 
 def _small(path: Path) -> bytes | None:
@@ -140,13 +155,19 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     if not (is_begun(path) or count_blanks(head).are_regular):  # what is begun is counted as a whole
         return None
     end = last_byte(head) if kind == "run" else None
-    with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
-        blanks = begun_count(path, kind, separator, to_the_end=end is None) or beside.submit(count_blanks, path, end)
+    needs_last_field = end is None  # nothing else shows whether a row has it
+    with ThreadPoolExecutor(1) as thread:  # the count waits for the disk where Polars computes, and hides behind it
+        counting = begun_count(path, kind, separator, to_the_end=needs_last_field)
+        if counting is None:
+            counting = thread.submit(count_blanks, path, end)
         import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
-        frame = split(path, kind, separator, to_the_end=end is None)
-    if end is not None and frame is not None and blanks.result().ends_otherwise:
-        frame = split(path, kind, separator)
-    if frame is None or not _is_proved(frame, kind, blanks.result()):
+        frame = split(path, kind, separator, to_the_end=needs_last_field)
+    if frame is None:
+        return None
+    blanks = counting.result()
+    if not needs_last_field and blanks.ends_otherwise:  # some row does not end as the first one
+        frame = split(path, kind, separator, to_the_end=True)
+    if frame is None or not _is_proved(frame, kind, blanks):
         return None
     if ENDS_EARLY in frame.columns:
         frame.drop_in_place(ENDS_EARLY)
@@ -254,12 +275,15 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
 
 def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
     """Return whether every row has all its fields and every blank of the bytes is accounted for."""
-    # the last field of a row that ends early is its value, which is a number, and does not end as this row does
-    ends_early = frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else blanks.ends_otherwise
-    if ends_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
+    if ENDS_EARLY in frame.columns:
+        may_end_early = frame[ENDS_EARLY].any()
+    else:  # the last field of a row that ends early is its value, a number, which does not end as the first row does
+        may_end_early = blanks.ends_otherwise
+    if may_end_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
         return False
     if blanks.may_hold_controls and holds_controls(frame):
         return False
+    # a blank after each field, of which the newline is the last; a carriage return is one more
     expected = frame.height * len(TREC_FIELDS[kind]) + blanks.n_crlf - blanks.lacks_final_newline
     return blanks.n_blanks == expected and blanks.are_regular
 
