@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deadheat.core.stats import intervals
+from deadheat.core.stats.student_intervals import jackknife_bounds
 from deadheat.plugins.judges import label_statistics as labels
 
 CASES = range(30)
@@ -147,8 +147,8 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     values = np.random.default_rng(3).random(12)
     left = np.array([np.delete(values, n).mean() for n in range(12)])
     expected = scipy_stats.t.interval(0.9, 11, values.mean(), scipy_stats.sem(values))
-    assert intervals.jackknife_bounds(values.mean(), left, 0.9) == pytest.approx(expected)
-    assert all(np.isnan(intervals.jackknife_bounds(0.5, np.array([0.5]), 0.9)))
+    assert jackknife_bounds(values.mean(), left, 0.9) == pytest.approx(expected)
+    assert all(np.isnan(jackknife_bounds(0.5, np.array([0.5]), 0.9)))
 
 
 @pytest.mark.slow
@@ -172,6 +172,6 @@ def test_intervals_cover_kappa_of_a_judge_that_varies_by_query(n_queries: int) -
         own = queries(n_queries)
         whole = own.sum(0)
         found = labels.kappa(np.concatenate([whole[None], whole - own]), grades, 2)
-        low, high = intervals.jackknife_bounds(float(found[0]), found[1:], 0.95)
+        low, high = jackknife_bounds(float(found[0]), found[1:], 0.95)
         covered += int(low <= true <= high)
     assert covered / 600 > (0.89 if n_queries == 5 else 0.92)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy
 from deadheat.core.io.formats import format_of
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.place import looks_swapped
 from deadheat.core.placements.placements import lost_zeros
 from deadheat.core.wording import format_count, format_list
 

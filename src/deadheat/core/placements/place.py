@@ -5,16 +5,14 @@
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
 from typing import Protocol
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows
 from deadheat.core.data.source_columns import refuse_one_column
 from deadheat.core.data.sources import Source
+from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.errors import DeadheatWarning, ParameterError
@@ -23,11 +21,6 @@ from deadheat.core.placements.of_dicts import OfDicts
 from deadheat.core.placements.passes import passes_over
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.top_rows import OfTopRows, TopRows
-from deadheat.core.scalars import LARGEST_INTEGER
-
-LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
-FEW = 10  # numbers that say nothing
-HIGHEST = 4  # level of most judgments
 
 
 class Engine(Protocol):
@@ -102,35 +95,6 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: 
         )
     check_each(qrels, run, is_asked=check_duplicates)
     return qrels, run
-
-
-def looks_swapped(qrels: Qrels, run: Run) -> bool:
-    """Return whether dicts look swapped: many fractions as relevance, beside few scores that are small integers."""
-    if not (isinstance(qrels.rows, MappingRows) and isinstance(run.rows, MappingRows)):
-        return False
-    sizes = [len(documents) for documents in islice(qrels.rows.mapping.values(), LOOKED)]
-    others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
-    if not (sizes and others) or sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
-        return False  # not more judged than retrieved: usual, and seen without a look at the numbers
-    relevance = [*_some_numbers(qrels.rows)]
-    return are_levels(run) and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
-
-
-def are_levels(table: DocumentTable) -> bool:
-    """Return whether the numbers of a dict look like judgments: small whole ones, of which there are some."""
-    numbers = [*_some_numbers(table.rows)] if isinstance(table.rows, MappingRows) else []
-    return len(numbers) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in numbers)
-
-
-def _some_numbers(rows: MappingRows) -> Iterator[float]:
-    some: Iterable[object] = chain.from_iterable(
-        documents.values() for documents in islice(rows.mapping.values(), LOOKED)
-    )
-    return (
-        float(one)
-        for one in islice(some, LOOKED)
-        if isinstance(one, int | float) and -LARGEST_INTEGER < one < LARGEST_INTEGER
-    )
 
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:

@@ -4,8 +4,10 @@ A column is a measure of one system, or a difference of two. All columns are com
 """
 
 from deadheat.core.design import ALTERNATIVES, CLUSTERED, CORRECTIONS, TESTS
-from deadheat.core.stats.intervals import METHODS, interval_bounds, proportion_bounds, quantile_bounds, standard_errors
+from deadheat.core.stats.intervals import METHODS, interval_bounds, standard_errors
 from deadheat.core.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
+from deadheat.core.stats.proportions import proportion_bounds
+from deadheat.core.stats.quantiles import quantile_bounds
 from deadheat.core.stats.ranks import ranks, resampled_ranks
 from deadheat.core.stats.resamples import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.core.stats.significance import (

@@ -13,8 +13,8 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.alternatives import Alternative, as_alternative, towards
-from deadheat.core.stats.intervals import t_bounds
 from deadheat.core.stats.resamples import batches, bootstrap_means, bootstrap_t, sign_flip_sums
+from deadheat.core.stats.student_intervals import t_bounds
 from deadheat.core.stats.units import (
     NEGLIGIBLE_DIFFERENCE,
     Units,

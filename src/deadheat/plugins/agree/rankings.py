@@ -11,10 +11,10 @@ from deadheat.core.checks import as_count, as_level
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.sources import Source
+from deadheat.core.data.swapped import are_levels
 from deadheat.core.data.tables import Run, check_each
 from deadheat.core.errors import DataError, DeadheatWarning
 from deadheat.core.kernels import agreement
-from deadheat.core.placements.place import are_levels
 from deadheat.core.wording import escape_invisible, format_list
 
 KINDS = {

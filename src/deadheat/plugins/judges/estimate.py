@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.scalars import NOISE
-from deadheat.core.stats.intervals import jackknife_bounds
+from deadheat.core.stats.student_intervals import jackknife_bounds
 from deadheat.core.wording import format_count
 from deadheat.plugins.judges.shares import share_bounds
 

@@ -515,7 +515,7 @@ def _ratios(
     name: str, logarithms: FloatArray, places: Sequence[tuple[int, int]], confidence_level: float
 ) -> dict[str, FloatArray]:
     """Return the ratio of each two columns with an interval over the rows, by name."""
-    from deadheat.core.stats.intervals import jackknife_bounds
+    from deadheat.core.stats.student_intervals import jackknife_bounds
 
     found = []
     for one, other in places:
