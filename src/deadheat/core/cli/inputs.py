@@ -14,9 +14,7 @@ from deadheat.core.cli.errors import error_message, refuse, refuse_if
 from deadheat.core.cli.judged import judgments_asked, options_of_judgments
 from deadheat.core.cli.paths import asked, label, stands_for_file
 from deadheat.core.errors import DataError
-from deadheat.core.io.guarding import guard_polars
 from deadheat.core.libraries import load_libraries
-from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible
 
 if TYPE_CHECKING:
@@ -43,12 +41,8 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
         qrels = checked(qrels, options["collection"], options.get("rel"), strict=options["strict"])
     if not options.get("engine"):
         return qrels
-    frame = hooks.service("engines").opened_engine().beside(qrels.to_polars())
-    if frame is None:
-        return qrels
-    from deadheat.core.data.unread_rows import LazyRows
-
-    return copy_with(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
+    beside: dh.Qrels = hooks.service("engines").qrels_beside_runs(qrels)
+    return beside
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
@@ -82,9 +76,7 @@ def source_of(path: str) -> Any:  # noqa: ANN401 - a frame of an engine, or the 
     """Return what the run of a file is read from: its frame in the engine of the command, if it has one."""
     if not asked().get("engine"):
         return path
-    with guard_polars(path):
-        frame: object = hooks.service("engines").opened_engine().frame(path)
-        return frame
+    return hooks.service("engines").frame_of_file(path)
 
 
 def checked_run(run: dh.Run) -> dh.Run:

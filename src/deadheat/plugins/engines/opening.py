@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+import deadheat as dh
 from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse
 from deadheat.core.cli.paths import asked
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.structures import copy_with
 
 if TYPE_CHECKING:
     from deadheat.plugins.engines.frames import FrameEngine
@@ -25,6 +28,24 @@ def opened_engine() -> FrameEngine:
         context.meta["engine"] = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
         context.call_on_close(context.meta["engine"].close)
     return cast("FrameEngine", context.meta["engine"])
+
+
+def qrels_beside_runs(qrels: dh.Qrels) -> dh.Qrels:
+    """Return qrels with their rows where the engine has those of runs, if it wants them there."""
+    frame = opened_engine().beside(qrels.to_polars())
+    if frame is None:
+        return qrels
+    from deadheat.core.data.unread_rows import (
+        LazyRows,  # it needs NumPy, and commands ask this file before they load it
+    )
+
+    return copy_with(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
+
+
+def frame_of_file(path: str) -> object:
+    """Return the frame of the engine that has the rows of a file."""
+    with guard_polars(path):
+        return opened_engine().frame(path)
 
 
 def checked_engine() -> str | None:
