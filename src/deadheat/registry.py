@@ -567,7 +567,7 @@ PAGE = Plugin(
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
-    requires=("compare", "judges", "more_measures", "languages"),
+    requires=("compare", "more_measures", "languages"),
     commands=(
         Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
         Command(

@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DeadheatError, ParameterError
+from deadheat.core.io.grades import read_grade
 from deadheat.plugins.bench.retrievers.language_model import name_of
-from deadheat.plugins.judges.answers import read_grade
 from fuzz.case import Kind
 from fuzz.mutations import damaged
 from support.hostile_server import HostileServer, forever, hostile_server

@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.plugins.judges.answers import read_grade
+from deadheat.core.io.grades import read_grade
 
 RAW: dict[str, dict[str, object]] = {
     "q1": {"a": "Score: 2", "b": 0, "c": "I cannot rate this.", "d": "3"},

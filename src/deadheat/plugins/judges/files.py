@@ -62,7 +62,7 @@ def read_answers(
     A run is what a judge wrote only if it has a column for that, or its scores are not numbers.
     """
     from deadheat.core.io.formats import has_column
-    from deadheat.plugins.judges.answers import GRADES
+    from deadheat.core.io.grades import GRADES
 
     is_table = TABLES.search(path)
     known = [given["grade"]] if "grade" in given else [one for one in GRADES if one != "score"]

@@ -10,11 +10,11 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DeadheatWarning, NoteWarning, ParameterError
+from deadheat.core.io.grades import read_grade
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, LLM, Hits, Reranked, best, described, make_retriever, retrieve
 from deadheat.plugins.bench.retrievers.reranking import CrossEncoder
-from deadheat.plugins.judges.answers import read_grade
 from support.chat_server import ChatServer, chat_server, grade
 from support.command import call, ok
 

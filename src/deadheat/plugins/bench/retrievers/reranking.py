@@ -18,6 +18,7 @@ import polars as pl
 from deadheat.core.checks import as_count, by_name, literal
 from deadheat.core.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
 from deadheat.core.io.formats import SUFFIXES
+from deadheat.core.io.grades import describe_far_grades, read_grade
 from deadheat.core.libraries import import_package
 from deadheat.core.structures import copy_with, group_values
 from deadheat.core.wording import did_you_mean, format_count, format_percentage, join_sentences, quote_text
@@ -25,7 +26,6 @@ from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers.embedding import BM25, Embedding, StringSimilarity, identity_of
 from deadheat.plugins.bench.retrievers.language_model import LLM
 from deadheat.plugins.bench.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
-from deadheat.plugins.judges.answers import describe_far_grades, read_grade
 
 RERANKERS = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"
