@@ -508,6 +508,30 @@ def test_a_page_shows_how_values_come_about_only_where_that_is_known(torn_out: s
     assert ('id="s0-steps"' in of_evaluation) == (torn_out != "ties")
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("torn_out", "states"),
+    [
+        ("judges", {"judges": "missing: there is no deadheat.plugins.judges", "bench": "ready"}),
+        ("languages", {"bench": "left out: needs languages", "judges": "ready"}),
+        ("dense", {"recommender": "left out: needs dense"}),
+    ],
+)
+def test_the_list_of_plugins_says_which_is_gone_and_which_needs_it(
+    torn_out: str, states: Mapping[str, str], tmp_path: Path
+) -> None:
+    copy_without(torn_out, tmp_path)
+    command = [sys.executable, "-m", "deadheat", "plugins", "--format", "json"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True).stdout
+    document = json.loads(printed)
+    problems = {row["plugin"]: row["problem"] for row in document["added"]}
+    for name, state in states.items():
+        found = document["plugins"][name]["state"]
+        problem = problems[name]
+        assert (f"{found}: {problem}" if problem else found) == state
+
+
 def test_every_format_of_reports_has_a_place_of_its_own() -> None:
     """Or which module was imported first would decide which of two is listed first."""
     places = [form.place for form in report_formats().values()]

@@ -420,8 +420,8 @@ def package_of(plugin: Plugin) -> str:
     return plugin.package or f"{FOLDER}.{plugin.name}"
 
 
-def _is_there(package: str) -> bool:
-    """Tell whether a package can be imported: of one in our folder by its file, which is faster than find_spec."""
+def is_there(package: str) -> bool:
+    """Tell whether a package is there: of one in our folder by its file, which is faster than find_spec."""
     if package == CORE:
         return True
     parent, _, name = package.rpartition(".")
@@ -436,7 +436,7 @@ def _is_there(package: str) -> bool:
 def is_installed(name: str) -> bool:
     """Tell whether a plugin is there, and all that it requires."""
     plugin = plugin_named(name)
-    if not _is_there(package_of(plugin)):
+    if not is_there(package_of(plugin)):
         return False
     return all(is_installed(required) for required in plugin.requires)
 
@@ -474,7 +474,7 @@ def missing_plugin(what: str, name: str) -> MissingPluginError:
     >>> str(missing_plugin("--spans", "spans"))
     '--spans is of the plugin spans, which is not installed'
     """
-    absent = [required for required in _known_requirements(name) if not is_installed(required)]
+    absent = absent_requirements(name)
     if not absent:
         return MissingPluginError(f"{what} is of the plugin {name}, which is not installed")
     return MissingPluginError(
@@ -482,12 +482,13 @@ def missing_plugin(what: str, name: str) -> MissingPluginError:
     )
 
 
-def _known_requirements(name: str) -> tuple[str, ...]:
+def absent_requirements(name: str) -> list[str]:
+    """Return the plugins that a plugin requires and that cannot be used; none for a plugin that is not known."""
     try:
         plugin = plugin_named(name)
     except KeyError:
-        return ()
-    return plugin.requires
+        return []
+    return [required for required in plugin.requires if not is_installed(required)]
 
 
 def missing_of_kind(kind: Kind) -> tuple[str, ...]:

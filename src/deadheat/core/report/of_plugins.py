@@ -7,7 +7,7 @@ from deadheat.core import hooks
 from deadheat.core.hooks import Plugin
 from deadheat.core.report.model import Column, Fact, Report, prose_fact, tabulate, warning_fact
 from deadheat.core.third_party import ThirdPartyPlugin, third_party_plugins
-from deadheat.core.wording import format_count
+from deadheat.core.wording import format_count, format_list
 from deadheat.version import __version__
 
 READY, MISSING, LEFT_OUT = "ready", "missing", "left out"
@@ -90,9 +90,13 @@ def _names_added(row: PluginRow) -> dict[str, object]:
 
 def _shipped() -> Iterable[PluginRow]:
     for plugin in hooks.registry().plugins:
-        is_there = hooks.is_installed(plugin.name)
-        problem = "" if is_there else str(hooks.missing_plugin("it", plugin.name))
-        yield _row(plugin, "deadheat", __version__, READY if is_there else MISSING, problem)
+        state, problem = READY, ""
+        package = hooks.package_of(plugin)
+        if not hooks.is_there(package):
+            state, problem = MISSING, f"there is no {package}"
+        elif not hooks.is_installed(plugin.name):
+            state, problem = LEFT_OUT, f"needs {format_list(hooks.absent_requirements(plugin.name))}"
+        yield _row(plugin, "deadheat", __version__, state, problem)
 
 
 def _of_others(plugin: ThirdPartyPlugin) -> PluginRow:
