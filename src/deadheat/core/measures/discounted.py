@@ -13,6 +13,7 @@ from deadheat.core.kernels import linear
 from deadheat.core.kernels.segments import divide_or_zero, segment_sums
 from deadheat.core.measures.base import (
     FLAG,
+    MANY,
     Call,
     Choice,
     CutMeasure,
@@ -20,6 +21,7 @@ from deadheat.core.measures.base import (
     Measure,
     Number,
     SumMeasure,
+    ideal_ties,
     parameter,
     parameters,
     register,
@@ -110,7 +112,7 @@ class GainMeasure(Measure):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the values with the gains of each tie ascending and descending, also if a mapping does not rise."""
-        if not isinstance(self.gain, Gains):
+        if not isinstance(self.gain, Gains) or isinstance(self, WeightedMeasure):
             return super().extremes(placements)
         key = gains_of(self.gain, placements.relevance)
         low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
@@ -217,6 +219,11 @@ def weighted_sum(
     return placements.by_query(part, placements.query[starts])
 
 
+def weights_fall(weights: FloatArray) -> bool:
+    """Tell whether no rank has a larger weight than one above it, nor a negative one."""
+    return bool((weights >= 0).all() and (weights[1:] <= weights[:-1]).all())
+
+
 class WeightedMeasure(SumMeasure, CutMeasure):
     """A sum of weight(rank) x gain(document)."""
 
@@ -230,8 +237,61 @@ class WeightedMeasure(SumMeasure, CutMeasure):
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
-        weights = self.weights(int(self.depth(placements).max(initial=1)))
-        return weighted_sum(self, placements, self.gains(placements), weights, squares=squares)
+        return weighted_sum(self, placements, self.gains(placements), self.weights_in(placements), squares=squares)
+
+    def weights_in(self, placements: Placements) -> FloatArray:
+        """Return the weights of all ranks that count in some of these lists."""
+        return self.weights(int(self.depth(placements).max(initial=1)))
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value: the gains of each tie against its weights, and along with them."""
+        if not placements.have_ties:
+            return super().extremes(placements)
+        weights = self.weights_in(placements)
+        falls = weights_fall(weights)
+        if falls and self.gains_follow_relevance(placements):
+            return super().extremes(placements)
+        gains = self.gains(placements)[1]
+        ends = []
+        for key in (gains, -gains):
+            if falls:
+                arranged = policies.around_unjudged(placements, key)
+            else:
+                arranged = policies.arrange_by_weight(placements, key, weights)
+            ends.append(self.mean(arranged))
+        along, against = ends
+        return np.minimum(along, against), np.maximum(along, against)
+
+    def gains_follow_relevance(self, placements: Placements) -> bool:
+        """Tell whether the gains of each tie rise with relevance, from 0 on, so that its rows are best first."""
+        name, gains = self.gains(placements)
+
+        def find() -> bool:
+            is_in_order = gains[1:] <= gains[:-1]
+            is_in_order[placements.tie_starts[1:] - 1] = True
+            return bool(is_in_order.all() and gains.min(initial=0.0) >= 0)
+
+        return placements.cached(("gains_follow_relevance", name), find)
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return the best value that the judgments of each query allow a ranking; NaN where none is known.
+
+        Where weights do not fall, unjudged documents may keep the others from ranks of a low weight. Then the limit is
+        known with a cutoff alone.
+        """
+        found = super().reachable(placements)
+        if not self.can_list_orders(placements):
+            return found
+        judged = ideal_ties(placements, np.ones(len(placements.judged_query), np.bool_), min(self.cutoff or 1, MANY))
+        falls = weights_fall(self.weights_in(judged))
+        if falls and self.gains_follow_relevance(judged):
+            return found
+        if falls:
+            judged = ideal_ties(placements, self.gains(judged)[1] > 0)
+        elif self.cutoff is None or self.cutoff > MANY:
+            return np.full(placements.n_queries, np.nan)
+        low, high = self.extremes(judged)
+        return np.fmax(found, high) if self.higher_is_better else np.fmin(found, low)
 
 
 @register(
@@ -293,14 +353,6 @@ class DCG(GainMeasure, WeightedMeasure):
         """Return the placements of the documents that have a gain."""
         found = super().contributing(placements)
         return found.rows(self.gains(found)[1] != 0)
-
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value: unjudged documents are above or below those of negative gain."""
-        if self.negative == "zero":
-            return super().extremes(placements)
-        key = self.gains(placements)[1]
-        low, high = (self.mean(policies.around_unjudged(placements, sign * key)) for sign in (-1, 1))
-        return low, high
 
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the discounts."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray
+from deadheat.core.arrays import FloatArray, concatenated_ranges
 from deadheat.core.data.tables import Run
 from deadheat.core.errors import DataError
 from deadheat.core.placements.place import Engine
@@ -46,6 +46,31 @@ def around_unjudged(placements: Placements, key: FloatArray) -> Placements:
     found = _ordered(placements.rows(rows), best=True)
     n_others = placements.tied - np.repeat(placements.tie_sizes, placements.tie_sizes)  # the same in all of a tie
     return replace(found, above=np.where(key[rows] < 0, found.above + n_others, found.above))
+
+
+def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArray) -> Placements:
+    """Break every tie so that the documents with a high `key` are at the ranks with a large weight.
+
+    No other order has a larger sum of key times weight, by the rearrangement inequality.
+
+    Parameters
+    ----------
+    placements : Placements
+    key : ndarray of shape (n_rows,)
+        Of any sign; that of unjudged documents is 0.
+    weights : ndarray of shape (n_ranks,)
+        Of the ranks from 1 on, of any sign and in any order; ranks below them have 0.
+    """
+    starts, sizes = placements.tie_starts, placements.tie_sizes
+    above, tied = placements.above[starts], placements.tied[starts]
+    rank = concatenated_ranges(above, tied)
+    weight = np.append(weights, 0.0)[np.minimum(rank, len(weights))]
+    tie = np.repeat(np.arange(len(starts)), tied)
+    by_weight = rank[np.lexsort((rank, -weight, tie))]
+    ordered = around_unjudged(placements, key)
+    place = ordered.above - np.repeat(above, sizes)  # in its tie, by the key
+    first = np.cumsum(tied) - tied
+    return ordered.moved(by_weight[np.repeat(first, sizes) + place])
 
 
 def extreme(placements: Placements, *, best: bool) -> Placements:
