@@ -243,6 +243,57 @@ def test_the_example_is_the_smallest_that_fails() -> None:
     assert raised.value.example.splitlines()[0] == "  ranking: (1 = 1 = 1)"
 
 
+class OddShare(api.RelevanceMeasure, api.WeightedMeasure):
+    """The share of the odd ranks whose documents are relevant."""
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        return ("odd", self.rel), 1.0 * (placements.relevance >= self.rel)
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        return np.arange(n_ranks) % 2 == 0.0
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        return (self.k(placements) + 1) // 2 * 1.0
+
+
+class Forgetful(OddShare):
+    """The name of its gains lacks a parameter."""
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        return "forgetful", super().gains(placements)[1]
+
+
+class NamedAsOthers(OddShare):
+    """The name of its gains is that of other gains."""
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        return "judged", super().gains(placements)[1]
+
+
+def odd_share(ranking: list[float | None], _judged: list[float], *, rel: float = 1, cutoff: int | None = None) -> float:
+    odd = (ranking if cutoff is None else ranking[:cutoff])[::2]
+    n_odd = ((len(ranking) if cutoff is None else cutoff) + 1) // 2
+    return sum(relevance is not None and relevance >= rel for relevance in odd) / n_odd if n_odd else 0.0
+
+
+def test_weights_need_not_fall() -> None:
+    register("odd share")(OddShare)
+    api.check_measure(OddShare, odd_share, parameters=[{}, {"rel": 2}], n_rankings=20)
+
+
+@pytest.mark.parametrize("measure", [Forgetful, NamedAsOthers])
+def test_a_name_of_gains_that_others_have_fails(measure: type[OddShare]) -> None:
+    register("wrong")(measure)
+    with pytest.raises(api.CheckFailedError, match="it has other values after measures with other parameters"):
+        api.check_measure(measure, odd_share, parameters=[{}, {"rel": 2}], cutoffs=[3], n_rankings=20)
+
+
+def test_wrong_extremes_name_the_method_to_write() -> None:
+    register("wrong")(WrongExtremes)
+    with pytest.raises(api.CheckFailedError, match=r"the smallest value is .*, expected .*; write extremes\(\)"):
+        api.check_measure(WrongExtremes, precision, cutoffs=[2], n_rankings=20)
+
+
 def test_a_class_that_is_not_registered_fails() -> None:
     class Unregistered(dh.P):
         """Not registered."""

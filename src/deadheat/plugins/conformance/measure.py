@@ -6,7 +6,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from functools import partial
 from typing import Any, cast
 
@@ -36,6 +36,11 @@ LEVELS = (-1, 0, 1, 2)
 CUTOFFS = (None, 1, 2, 3, 100)
 TOLERANCE = 1e-9
 QUANTITIES = ("mean", "variance", "smallest value", "largest value")
+HINTS = {  # what to write where one of these is wrong, though the mean is right
+    "smallest value": "; write extremes(), as the order of relevance is not that of the values",
+    "largest value": "; write extremes(), as the order of relevance is not that of the values",
+}
+OTHERS = ("nDCG", "DCG(gain='exp')", "RBP", "RBP(graded=True)", "RBPResidual", "P")  # which share sums by name
 POLICIES = ("best", "worst", "doc_id", "input")
 N_ALONE = 12  # rankings that are evaluated alone as well
 
@@ -89,6 +94,9 @@ def check_measure(
     rng: int = 0,
 ) -> None:
     """Check a measure: its moments over the orders of ties, its range, notation, parameters, cutoffs and policies.
+
+    Measures with all given parameters are also computed of the same placements, after some that ship: a name under
+    which one keeps its gains, without a parameter that they depend on, gives it the gains of another.
 
     Parameters
     ----------
@@ -153,6 +161,7 @@ def check_measure(
         _check_moments(definition, rankings, levels)
         _check_range(definition, rankings)
     _check_direction(definitions[0].measure, rankings, max(levels))
+    _check_together([definition.measure for definition in definitions], rankings, max(levels))
     for definition in definitions:
         _check_properties(definition, rankings, max(levels))
         _check_alone(definition, rankings, max(levels))
@@ -318,7 +327,7 @@ def _difference(definition: Definition, ranking: TiedRanking, found: Moments) ->
     )
     for name, (value, right) in zip(QUANTITIES, pairs, strict=True):
         if not _agree(value, right):
-            return f"the {name} is {value:.6g}, expected {right:.6g}"
+            return f"the {name} is {value:.6g}, expected {right:.6g}{HINTS.get(name, '')}"
     return ""
 
 
@@ -411,6 +420,23 @@ def _check_alone(definition: Definition, rankings: Sequence[TiedRanking], highes
         _fail_unless(is_same, measure, "a query has other values alone than among others", str(ranking))
 
 
+def _check_together(measures: Sequence[Measure], rankings: Sequence[TiedRanking], highest: float) -> None:
+    """Check that the values of a measure do not depend on what else was computed of the same placements."""
+    shared = Batch(rankings, highest).place()
+    for name in OTHERS:
+        _moments(parse_measure(name), shared)
+    for measure in measures:
+        after_others = _moments(measure, shared)
+        first = _moments(measure, Batch(rankings, highest).place())
+        for ranking, one, other in zip(rankings, first, after_others, strict=True):
+            is_same = all(_agree(value, right) for value, right in zip(astuple(one), astuple(other), strict=True))
+            problem = (
+                "it has other values after measures with other parameters: what it keeps of placements, such as the"
+                " gains of a WeightedMeasure, needs a name with its class and all parameters that it depends on"
+            )
+            _fail_unless(is_same, measure, problem, str(ranking))
+
+
 def _check_policies(definition: Definition, rankings: Sequence[TiedRanking], highest: float) -> None:
     """Check the value of the order that each tie policy picks."""
     batch = Batch(rankings, highest)
@@ -475,5 +501,8 @@ def _check_direction(measure: Measure, rankings: Sequence[TiedRanking], highest:
         return
     is_better = (best - worst) * measure.sign >= -TOLERANCE
     direction = "higher" if measure.higher_is_better else "lower"
-    problem = f"{direction} is better, and relevant documents first give {best:.6g}, last {worst:.6g}"
+    problem = (
+        f"{direction} is better, and relevant documents first give {best:.6g}, last {worst:.6g}: register it with"
+        " is_quality=False if that is meant"
+    )
     _fail_unless(is_better, measure, problem)
