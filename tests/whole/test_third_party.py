@@ -160,6 +160,21 @@ REFUSED = {
         record(readers="(api.FileFormats('m', ('mine',), ('.run',)),)"),
         "its file ending .run is taken by deadheat",
     ),
+    "no comma": (
+        record(measures="(api.MeasureFile('m', ('Mine',)))"),
+        "measures= is one MeasureFile, where a tuple of them is due: write a comma behind it, (MeasureFile,)",
+    ),
+    "no comma behind a text": (
+        record(objects="('m')"),
+        "objects= is one text, where a tuple of them is due: write a comma behind it, (text,)",
+    ),
+    "no comma behind a name": (
+        record(measures="(api.MeasureFile('m', ('Mine')),)"),
+        "names= of a MeasureFile in measures= is one text, where a tuple of them is due: write a comma",
+    ),
+    "list": (record(commands="[]"), "commands= is no tuple, but of type list"),
+    "items": (record(commands="('m',)"), "commands= holds a str, where each is a Command"),
+    "help": (record(commands="(api.Command('mine', 'm', 3),)"), "help= of a Command in commands= is no text"),
 }
 
 
@@ -187,6 +202,18 @@ MODULES = {
         "@api.register_measure('mine', aliases=('MAP',))\nclass Mine(api.CutMeasure):\n    '''Mine.'''",
         "MeasureError: Mine: its other name 'MAP' is taken by AP",
     ),
+    "not to its end": (
+        "@api.register_measure('mine')\nclass Mine(api.CutMeasure):\n    '''Mine.'''\n\nimport no_such_module",
+        "importing deadheat_broken.measure failed: ModuleNotFoundError",
+    ),
+    "another name": (
+        "@api.register_measure('mine')\nclass Min(api.CutMeasure):\n    '''Mine.'''",
+        "deadheat_broken.measure registers no measure Mine",
+    ),
+    "one text of aliases": (
+        "@api.register_measure('mine', aliases='my')\nclass Mine(api.CutMeasure):\n    '''Mine.'''",
+        "MeasureError: aliases must be a tuple of names",
+    ),
 }
 
 
@@ -199,13 +226,40 @@ def test_a_module_that_fails_leaves_the_plugin_out(name: str, folder: Path) -> N
         record(measures="(api.MeasureFile('deadheat_broken.measure', ('Mine',)),)"),
         measure=text,
     )
-    printed, shipped = calls(folder, "evaluate x.qrels x.run -m Mine", "evaluate x.qrels x.run -m MAP")
-    assert (
-        "Warning: the plugin broken of deadheat-broken 0.1.0 is left out: importing deadheat_broken.measure" in printed
-    )
+    evaluate = "evaluate x.qrels x.run -m"
+    printed, shipped = calls(folder, f"{evaluate} Mine", f"{evaluate} MAP")
+    assert "Warning: the plugin broken of deadheat-broken 0.1.0 is left out: " in printed
     assert problem in printed.replace("\n", " ")
-    assert "unknown measure 'Mine'" in printed
+    assert "unknown measure 'Mine'. All: " in printed  # and no question whether Mine was meant
     assert "MAP       1.0000" in shipped
+    done = run(folder, sys.executable, "-m", "deadheat", "plugins", "--format", "json")
+    assert json.loads(done.stdout)["plugins"]["broken"]["state"] == "left out"
+
+
+def test_a_format_that_is_not_registered_leaves_the_plugin_out(folder: Path) -> None:
+    files = "(api.FileFormats('deadheat_broken.pipes', ('pipe',), ('.pipe',)),)"
+    pipes = (EXAMPLE / "src" / "deadheat_novelty" / "pipes.py").read_text(encoding="utf-8")
+    install(folder, "deadheat-broken", record(readers=files))
+    (folder / "deadheat_broken" / "pipes.py").write_text(pipes, encoding="utf-8")
+    problem = "deadheat_broken.pipes registers no file format pipe"
+    converted, unknown, listed = calls(folder, "convert x.run x.pipe", "convert x.run x.pipes", "plugins")
+    assert f"is left out: {problem}" in converted
+    assert "names no format: give --to trec, csv, tsv, jsonl, json, letor, parquet" in unknown
+    assert f"left out: {problem}" in listed
+
+
+def test_the_list_of_plugins_tries_commands(folder: Path) -> None:
+    install(folder, "deadheat-broken", record(commands="(api.Command('mine', 'deadheat_broken.command', 'Mine.'),)"))
+    (folder / "deadheat_broken" / "command.py").write_text("", encoding="utf-8")
+    assert "left out: deadheat_broken.command has no command mine" in call(folder, "plugins")
+
+
+def test_an_id_that_a_format_splits_is_refused_by_what_splits_it(folder: Path) -> None:
+    shutil.copytree(EXAMPLE / "src" / "deadheat_novelty", folder / "deadheat_novelty")
+    describe(folder, "deadheat-novelty", "deadheat_novelty")
+    (folder / "y.csv").write_text("query_id,doc_id,score\nq1,a|b,0.5\n", encoding="utf-8")
+    printed = call(folder, "convert y.csv y.pipes")
+    assert "a file of the format pipes is split at '|', so doc_id cannot be 'a|b'" in printed
 
 
 def test_of_two_plugins_with_one_command_the_second_is_left_out(folder: Path) -> None:

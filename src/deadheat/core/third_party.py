@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib import import_module
 from threading import RLock
@@ -18,14 +18,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadheat.core import hooks
 from deadheat.core.errors import DeadheatWarning, MissingPluginError
-from deadheat.core.hooks import Command, Kind, Plugin
+from deadheat.core.hooks import Command, FileFormats, Kind, MeasureFile, Plugin
 from deadheat.core.wording import cut_long_words, format_list
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "deadheat.plugins"
-MAY_ADD = ("commands", "measures", "readers", "dialects", "objects", "formats", "reports", "pages", "sections")
+KINDS: tuple[Kind, ...] = ("measures", "readers", "dialects", "objects", "formats", "reports", "pages", "sections")
+MAY_ADD = ("commands", *KINDS)
+ITEMS: dict[str, type] = {"commands": Command, "measures": MeasureFile, "readers": FileFormats}  # others are texts
+TUPLES_OF_TEXTS = ("names", "aliases", "endings")  # fields of these; all others are texts
+
+
+class NamedRegistry(NamedTuple):
+    """A registry of what the records of plugins name, such as that of measures.
+
+    Attributes
+    ----------
+    what : str
+        What messages call one of them.
+    names : callable
+        Returns the names that are registered.
+    forget : callable
+        Takes the name of a module, and forgets what it registered.
+    """
+
+    what: str
+    names: Callable[[], Collection[str]]
+    forget: Callable[[str], None]
 
 
 class ThirdPartyPlugin(NamedTuple):
@@ -54,9 +75,15 @@ class ThirdPartyPlugin(NamedTuple):
         return f"{self.distribution} {self.version}"
 
 
+_registries: dict[Kind, NamedRegistry] = {}
 _lock = RLock()
 _loaded: set[Kind] = set()
 _import_problems: dict[str, str] = {}  # by the names of plugins, found when their modules were imported
+
+
+def add_registry(kind: Kind, registry: NamedRegistry) -> None:
+    """Let modules of plugins be held to the names in their records, and be forgotten if they fail."""
+    _registries[kind] = registry
 
 
 def third_party_plugins() -> tuple[ThirdPartyPlugin, ...]:
@@ -99,6 +126,8 @@ def _read(entry: EntryPoint) -> ThirdPartyPlugin:
     if not isinstance(record, Plugin):
         problem = f"{entry.value} is no deadheat.api.Plugin, but of type {type(record).__name__}"
         return ThirdPartyPlugin(entry.name, distribution, version, None, problem)
+    if problem := _problem_with_types(record):
+        return ThirdPartyPlugin(entry.name, distribution, version, None, problem)
     record = record._replace(package=entry.module)
     return ThirdPartyPlugin(record.name, distribution, version, record, "")
 
@@ -110,6 +139,52 @@ def _describe(error: BaseException) -> str:
 def _warn(plugin: ThirdPartyPlugin) -> None:
     text = f"the plugin {plugin.name} of {plugin.origin} is left out: {plugin.problem}"
     warnings.warn(DeadheatWarning(text), stacklevel=2)
+
+
+def _problem_with_types(plugin: Plugin) -> str:
+    """Say which field of a record is of a wrong type, as one without the comma of a tuple of one; empty if all fit."""
+    for field in ("name", "help"):
+        if problem := _problem_with_text(f"{field}=", getattr(plugin, field)):
+            return problem
+    for field in ("requires", *MAY_ADD):
+        items = getattr(plugin, field)
+        kind = ITEMS.get(field, str)
+        if problem := _problem_with_tuple(f"{field}=", items, kind):
+            return problem
+        if kind is str:
+            continue
+        for item in items:
+            if problem := _problem_with_item(f"{kind.__name__} in {field}=", item):
+                return problem
+    return ""
+
+
+def _problem_with_item(where: str, item: Any) -> str:  # noqa: ANN401 - a record of any of `ITEMS`
+    for field in item._fields:
+        value = getattr(item, field)
+        if field in TUPLES_OF_TEXTS:
+            problem = _problem_with_tuple(f"{field}= of a {where}", value, str)
+        else:
+            problem = _problem_with_text(f"{field}= of a {where}", value)
+        if problem:
+            return problem
+    return ""
+
+
+def _problem_with_text(where: str, value: object) -> str:
+    return "" if isinstance(value, str) else f"{where} is no text, but of type {type(value).__name__}"
+
+
+def _problem_with_tuple(where: str, value: object, kind: type) -> str:
+    what = "text" if kind is str else kind.__name__
+    if isinstance(value, kind):  # a record is a tuple, too
+        return f"{where} is one {what}, where a tuple of them is due: write a comma behind it, ({what},)"
+    if not isinstance(value, tuple):
+        return f"{where} is no tuple, but of type {type(value).__name__}"
+    for item in value:
+        if not isinstance(item, kind):
+            return f"{where} holds a {type(item).__name__}, where each is a {what}"
+    return ""
 
 
 def _problem_with(plugin: Plugin, others: list[ThirdPartyPlugin]) -> str:
@@ -170,8 +245,30 @@ def load(kind: Kind) -> bool:
         for plugin in usable():
             if plugin.plugin is not None:
                 for module in hooks.modules_of(plugin.plugin, kind):
-                    n_imported += _import(plugin, module)
+                    n_imported += _import(plugin, module, kind)
         return n_imported > 0
+
+
+def try_all() -> tuple[ThirdPartyPlugin, ...]:
+    """Import every module that plugins of others name, and return the plugins, with what is wrong with some."""
+    with _lock:
+        for plugin in usable():
+            if plugin.plugin is not None:
+                _try(plugin, plugin.plugin)
+        return third_party_plugins()
+
+
+def _try(plugin: ThirdPartyPlugin, record: Plugin) -> None:
+    for kind in KINDS:
+        for module in hooks.modules_of(record, kind):
+            if not _import(plugin, module, kind):
+                return
+    for command in record.commands:
+        if not _import(plugin, command.module):
+            return
+        if not hasattr(sys.modules[command.module], command.name):
+            _leave_out(plugin, f"{command.module} has no command {command.name}")
+            return
 
 
 def modules(kind: Kind) -> list[tuple[ThirdPartyPlugin, ModuleType]]:
@@ -185,15 +282,39 @@ def modules(kind: Kind) -> list[tuple[ThirdPartyPlugin, ModuleType]]:
     return found
 
 
-def _import(plugin: ThirdPartyPlugin, module: str) -> bool:
-    """Import a module of a plugin, or leave the plugin out."""
+def _import(plugin: ThirdPartyPlugin, module: str, kind: Kind | None = None) -> bool:
+    """Import a module of a plugin, and see that it registers what the record says; or leave the plugin out."""
     try:
         import_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others may raise anything
-        _import_problems[plugin.name] = f"importing {module} failed: {_describe(error)}"
-        _warn(_with_import_problem(plugin))
-        return False
-    return True
+        problem = f"importing {module} failed: {_describe(error)}"
+    else:
+        problem = _problem_with_registered(plugin, module, kind)
+    if problem:
+        _leave_out(plugin, problem)
+        for registry in _registries.values():
+            registry.forget(module)  # what it registered before it failed
+    return not problem
+
+
+def _leave_out(plugin: ThirdPartyPlugin, problem: str) -> None:
+    _import_problems[plugin.name] = problem
+    _warn(_with_import_problem(plugin))
+
+
+def _problem_with_registered(plugin: ThirdPartyPlugin, module: str, kind: Kind | None) -> str:
+    """Say what a record names that its module does not register; empty if it registers all."""
+    if plugin.plugin is None or kind not in _registries:
+        return ""
+    registry = _registries[kind]
+    registered = registry.names()
+    files: tuple[MeasureFile | FileFormats, ...] = getattr(plugin.plugin, kind)
+    for file in files:
+        names = (*file.names, *file.aliases) if isinstance(file, MeasureFile) else file.names
+        for name in names:
+            if file.module == module and name not in registered:
+                return f"{module} registers no {registry.what} {name}"
+    return ""
 
 
 def command_named(name: str) -> Command | None:

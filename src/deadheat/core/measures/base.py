@@ -11,10 +11,11 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial, wraps
 from inspect import Parameter, Signature
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
+from deadheat.core import third_party
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.checks import as_count, as_flag, as_number
 from deadheat.core.errors import MeasureError, ParameterError
@@ -680,6 +681,9 @@ def register(
     range, higher_is_better, total, only_total, is_quality, at : optional
         As `Measure` has them, by default those of the class that it is made from.
     """
+    for argument, names in (("aliases", aliases), ("trec_eval", trec_eval)):
+        if isinstance(cast("object", names), str):
+            raise MeasureError(argument=argument, given=names, allowed="a tuple of names", hint=f"write ({names!r},)")
     own = {"title": title, "formula": formula, "aliases": aliases, "trec_eval": trec_eval, "presets": presets}
     kinds = {
         "range": range,
@@ -754,6 +758,22 @@ def measures() -> dict[str, type[Measure]]:
     'reciprocal rank'
     """
     return dict(REGISTRY)
+
+
+def registered_names() -> set[str]:
+    """Return the names and the other names of all measures that are registered."""
+    return {*REGISTRY, *ALIASES}
+
+
+def forget_module(module: str) -> None:
+    """Forget the measures of a module that could not be imported to its end."""
+    for name in [name for name, measure in REGISTRY.items() if measure.__module__ == module]:
+        for other in other_names(REGISTRY.pop(name)):
+            ALIASES.pop(other, None)
+            PRESETS.pop(other, None)
+
+
+third_party.add_registry("measures", third_party.NamedRegistry("measure", registered_names, forget_module))
 
 
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:

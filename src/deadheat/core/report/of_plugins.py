@@ -1,12 +1,13 @@
 """The report of plugins: what is there, from which distribution, what each adds, and what is missing."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import NamedTuple
 
 from deadheat.core import hooks
 from deadheat.core.hooks import Plugin
 from deadheat.core.report.model import Column, Fact, Report, prose_fact, tabulate, warning_fact
-from deadheat.core.third_party import ThirdPartyPlugin, third_party_plugins
+from deadheat.core.third_party import ThirdPartyPlugin, try_all
 from deadheat.core.wording import format_count, format_list
 from deadheat.version import __version__
 
@@ -55,8 +56,10 @@ class PluginRow(NamedTuple):
 
 
 def report_plugins() -> Report:
-    """Return the report of all plugins: what ships, then those of other distributions."""
-    rows = [*_shipped(), *(_of_others(plugin) for plugin in third_party_plugins())]
+    """Return the report of all plugins: what ships, then those of other distributions, whose modules are imported."""
+    import_module("deadheat.core.measures.base")  # the registries that modules of others are held to: they load Polars,
+    import_module("deadheat.core.io.formats")  # which nothing else here needs
+    rows = [*_shipped(), *(_of_others(plugin) for plugin in try_all())]
     columns = (
         Column("distribution", "of", spare=1),
         Column("version", "version", spare=2),

@@ -110,6 +110,22 @@ def load_third_party() -> None:
         SUFFIXES.update({suffix: form.name for form in FORMATS.values() for suffix in form.suffixes})
 
 
+def registered_names() -> set[str]:
+    """Return the names of all formats."""
+    return {*FORMATS}
+
+
+def forget_module(module: str) -> None:
+    """Forget the formats of a module that could not be imported to its end."""
+    for form in [form for form in FORMATS.values() if form.read.__module__ == module]:
+        del FORMATS[form.name]
+        for suffix in form.suffixes:
+            SUFFIXES.pop(suffix, None)
+
+
+third_party.add_registry("readers", third_party.NamedRegistry("file format", registered_names, forget_module))
+
+
 def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
     """Return the format that was asked for, or else the one that the name says, or the first bytes where it says TREC.
 
@@ -251,13 +267,22 @@ def _check_ids(keys: pl.DataFrame, path: Path, form: Format) -> None:
     for ids in keys:
         if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
             raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
-        splits = f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {{}}"
+        splits = f"{_describe_splitting(form, ids)}, so {ids.name} cannot be {{}}"
         controls = f"{ids.name} {{}} holds a control character, which no file of text may have"
         kinds = ((form.splits_at, splits, ".csv"), (CONTROL if form.is_text else "", controls, ".parquet"))
         for pattern, problem, suffix in kinds:
             wrong = ids.filter(ids.str.contains(pattern)).to_list() if pattern else []
             if wrong:
                 raise DataError(problem.format(quote_text(wrong[0])), hint=f"write {suffix}", path=path)
+
+
+def _describe_splitting(form: Format, ids: pl.Series) -> str:
+    """Say at what a format splits lines: at blanks, or at what one of these ids holds."""
+    if not form.splits_at or pl.Series([" "]).str.contains(form.splits_at).item():
+        return f"{form.name.upper()} separates fields by blanks"
+    found = ids.str.extract(f"({form.splits_at})").drop_nulls()
+    character = f" at {found[0]!r}" if len(found) else ""
+    return f"a file of the format {form.name} is split{character}"
 
 
 def tag_of(path: str | Path) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.files import Compression
@@ -237,6 +237,10 @@ def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:
 
 def register(form: Format) -> None:
     """Make a format known by its name and its endings, which no other has."""
+    if isinstance(cast("object", form.suffixes), str):
+        raise ParameterError(
+            argument="suffixes", given=form.suffixes, allowed="a tuple of endings", hint=f"write ({form.suffixes!r},)"
+        )
     for known in FORMATS.values():
         if known.read.__module__ == form.read.__module__:
             continue  # one that is defined again
