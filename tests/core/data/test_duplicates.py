@@ -11,6 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DuplicateError
+from deadheat.core.io.formats import FORMATS
+from deadheat.core.io.formats.base import Content, Format
 from support.command import call
 
 if TYPE_CHECKING:
@@ -291,3 +293,15 @@ def test_judgments_beside_columns_of_scores_are_merged_unchecked_too(tmp_path: P
     result = call("evaluate", contradicted, scores, "--score-columns", "one", "--no-check-duplicates")
     assert result.exit_code == 3
     assert "with relevance 1 and 2" in result.stderr
+
+
+def test_a_line_that_has_a_pair_twice_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a format that has the list of a query on a line."""
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [0.5, 0.5]})
+    form = Format(
+        name="perline", suffixes=(), read=lambda *_: Content(rows), write=lambda *_: None, locate=lambda *_: [1, 1]
+    )
+    monkeypatch.setitem(FORMATS, "perline", form)
+    (path := tmp_path / "x.perline").write_text("q a a\n", encoding="utf-8")
+    with pytest.raises(DuplicateError, match=r"\(line 1\)"):
+        dh.evaluate({"q": {"a": 1}}, dh.Run(path, format="perline"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -254,7 +254,7 @@ class DocumentTable(InNotebooks):
         query, doc, count = padding.row(0) if len(padding) else found.row(0)
         what = self._describe_duplicate(query, doc, count)
         lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
-        at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
+        at = _describe_lines(lines)
         more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
         column = column_of_runs(self.path, self.name) if self.kind == "run" and self.path is not None else None
         hint = None
@@ -272,3 +272,11 @@ class DocumentTable(InNotebooks):
     def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
         """Say what comes how often, and what is allowed."""
         return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
+
+
+def _describe_lines(lines: Sequence[int]) -> str:
+    """Name the first of some lines in brackets, each once; nothing without any."""
+    numbers = list(dict.fromkeys(lines))[:5]
+    if not numbers:
+        return ""
+    return f" ({'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))})"
