@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from deadheat import api
+from deadheat.core.measures import base
 from support.paths import ROOT
 
 EXAMPLE = ROOT / "examples" / "deadheat-novelty"
@@ -41,6 +42,38 @@ def test_the_page_shows_the_example() -> None:
     assert set(BLOCKS) == shown
     for name, text in BLOCKS.items():
         assert text == (EXAMPLE / name).read_text(encoding="utf-8"), name
+
+
+def relevance_at(ranking: list[float | None], _judged: list[float], *, cutoff: int | None = None) -> float:
+    if cutoff is None or cutoff > len(ranking):
+        return 0.0
+    return max(ranking[cutoff - 1] or 0.0, 0.0)
+
+
+def test_the_measure_without_a_plugin_passes_its_check() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(example, globals())  # noqa: S102 - a page of ours; a class that can be pickled is one of a module
+    try:
+        api.check_measure(api.parse_measure("RelAt").__class__, relevance_at)
+    finally:
+        base.forget_module(__name__)
+
+
+def test_the_page_names_attributes_that_placements_have() -> None:
+    table = PAGE.partition("| of `placements` |")[2].partition("\n\n")[0]
+    names = re.findall(r"`(\w+)", "\n".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    placements = api.place({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    assert len(names) >= 15
+    for name in names:
+        assert hasattr(placements, name), name
+
+
+def test_the_page_names_methods_that_measures_have() -> None:
+    table = PAGE.partition("| method | returns |")[2].partition("\n\n")[0]
+    names = re.findall(r"`(\w+)\(", "\n".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    assert len(names) >= 9
+    for name in names:
+        assert any(hasattr(family, name) for family in (api.WeightedMeasure, api.JointMeasure)), name
 
 
 def test_the_example_imports_nothing_of_deadheat_but_the_api() -> None:

@@ -21,6 +21,7 @@ del PAGES["recipes.md"]  # test_recipes.py runs them, where what they are for is
 del PAGES["agents.md"], PAGES["index.md"]  # test_guide.py runs them with the guide
 del PAGES["simulations.md"]  # `make figures` holds it
 del PAGES["glossary.md"]  # test_maintenance.py holds it
+del PAGES["extending.md"]  # test_api.py holds it: it shows a plugin, which the tests install
 del PAGES["sources.md"]  # test_sources.py runs its rows
 del PAGES["design.md"]  # it shows records of registry.py, which test_plugins.py holds
 DATA = Path(dh.__file__).parent / "core" / "demo"
