@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MeasureError, ParameterError
+from deadheat.core.measures.base import parameters
+from deadheat.core.measures.discounted import WeightedMeasure
+from deadheat.core.placements.placements import Placements
 from oracle.orders import all_orders
 
 Value = Callable[[list[int], dict[int, int], int], float]
@@ -271,3 +275,20 @@ def test_bad_arguments() -> None:
         dh.evaluate_dense(np.ones((1, 3)), [[0]], "RR", positives="each")
     with pytest.raises(MeasureError, match="sampled= needs relevance 2 or more of all relevant documents"):
         evaluated((np.arange(7.0), {1: 1, 2: 2}, []), ["RR(rel=2)"], 2)
+
+
+@parameters
+class SecondRank(WeightedMeasure):
+    """The relevance at rank 2, whose weights do not fall."""
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        return "second rank", placements.relevance
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        return np.eye(1, n_ranks, 1)[0]
+
+
+def test_weights_that_do_not_fall_are_refused() -> None:
+    scores, relevant = np.array([[0.5, 0.4, 0.3]]), [[0]]
+    with pytest.raises(MeasureError, match="sampled= is for weights that fall with the rank"):
+        dh.evaluate_dense(scores, relevant, SecondRank(), sampled=2)

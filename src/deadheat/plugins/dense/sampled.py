@@ -13,7 +13,7 @@ from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures import RR, Hit, Measure, nDCG
 from deadheat.core.measures.base import CutMeasure, SumMeasure
-from deadheat.core.measures.discounted import WeightedMeasure
+from deadheat.core.measures.discounted import WeightedMeasure, weights_fall
 from deadheat.core.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
@@ -153,6 +153,12 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
     if isinstance(measure, WeightedMeasure):
         gains = measure.gains(lists)[1]
     weights = _weights(measure, int(lists.n_retrieved.max(initial=1)))
+    if not weights_fall(weights):
+        raise MeasureError(
+            "sampled= is for weights that fall with the rank: of others the least and greatest values over ties are"
+            " not known",
+            measure=measure.label,
+        )
     n_own, is_of_first = np.append(0, np.cumsum(is_own)), isinstance(measure, RR | Hit)
     before: IntArray = n_own[:-1] - n_own[np.searchsorted(placements.query, placements.query)]  # own ones, in the query
     above = placements.above - before  # others
