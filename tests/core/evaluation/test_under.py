@@ -12,8 +12,8 @@ import pytest
 import deadheat as dh
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MeasureError
-from deadheat.core.evaluation import evaluate as evaluating
 from deadheat.core.measures.base import measures as registered
+from deadheat.core.placements import stacked_runs
 from deadheat.core.placements.stacked_runs import StackedRuns
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_runs_of_files_are_placed_together(qrels: Path, runs: dict[str, Path], m
         engines.append(StackedRuns(*given))
         return engines[-1]
 
-    monkeypatch.setattr(evaluating, "StackedRuns", counted)
+    monkeypatch.setattr(stacked_runs, "StackedRuns", counted)
     found, alone = each(qrels, runs, ["nDCG@5", "AP", "RR"])
     assert len(engines) == 1
     check(found, alone)

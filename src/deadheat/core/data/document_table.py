@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_text, check_choice
@@ -15,7 +15,6 @@ from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
 from deadheat.core.data.source_columns import SourceColumns, source_columns_of
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
-from deadheat.core.data.table_facts import TableFacts, facts_of
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows, UnreadTrec
 from deadheat.core.errors import DuplicateError, SourceTypeError
 from deadheat.core.io.files import CATALOGUE, FileState, in_catalogue
@@ -38,6 +37,9 @@ from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.phases import phase
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible
+
+if TYPE_CHECKING:
+    from deadheat.core.data.table_facts import TableFacts
 
 
 class DocumentTable(InNotebooks):
@@ -225,6 +227,8 @@ class DocumentTable(InNotebooks):
         >>> facts.notes
         ('ranked lists without scores: in strict order, no ties',)
         """
+        from deadheat.core.data.table_facts import facts_of  # few ask for them
+
         return facts_of(self.to_polars(), getattr(self, "bare", ()), self.notes)
 
     def check_duplicates(self, *, now: bool = False) -> None:

@@ -15,7 +15,6 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_precision, as_text
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
-from deadheat.core.data.fingerprints import bytes_of_ids, bytes_of_numbers
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
@@ -305,6 +304,8 @@ class Qrels(DocumentTable):
         """A SHA-256 hash of the judgments, independent of their order; of such as judge each run the same for all."""
         if self.judging_rule is not None:
             return self.judging_rule.fingerprint(self)
+        from deadheat.core.data.fingerprints import bytes_of_ids, bytes_of_numbers  # asked of few judgments
+
         rows = self.to_polars().sort("query_id", "doc_id")
         parts = [
             bytes_of_ids(rows["query_id"].to_list()),

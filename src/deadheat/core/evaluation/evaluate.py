@@ -41,8 +41,6 @@ from deadheat.core.phases import phase
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import Engine, engine_of, open_pair
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.shorter_lists import Shortened
-from deadheat.core.placements.stacked_runs import StackedRuns, can_be_stacked
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.wording import format_count, format_list
@@ -84,10 +82,13 @@ def evaluate_many(
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
     are_in_modes = any(modes_on(conventions, qrels, run) for run in runs)
     can_share = len(runs) > 1 and are_whole and not is_drawn and are_of_queries and not are_in_modes
-    if can_share and can_be_stacked(qrels, runs):
-        for first in range(0, len(runs), MOST_TOGETHER):
-            yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
-        return
+    if can_share:
+        from deadheat.core.placements.stacked_runs import can_be_stacked  # for several runs
+
+        if can_be_stacked(qrels, runs):
+            for first in range(0, len(runs), MOST_TOGETHER):
+                yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
+            return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
         if rule:
             policies.check_row_order(run, rule)
@@ -102,6 +103,8 @@ def evaluate_many(
 def _together(
     conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure], rule: str | None
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
+    from deadheat.core.placements.stacked_runs import StackedRuns  # for several runs
+
     engine = StackedRuns(qrels, runs, conventions.score_precision)
     with phase("placing runs"):
         placements = engine.place()
@@ -268,7 +271,11 @@ def engine_under(
     modes : sequence of Mode, default ()
         What the run is evaluated in; in any of them all ranks up to the depth count.
     """
-    if isinstance(engine, Shortened) or (conventions.depth is None and not conventions.judged_only):
+    if conventions.depth is None and not conventions.judged_only:
+        return engine
+    from deadheat.core.placements.shorter_lists import Shortened  # few evaluations cut lists
+
+    if isinstance(engine, Shortened):
         return engine
     depths = [one.deepest for one in measures]
     are_all_needed = None in depths or bool(modes)

@@ -15,7 +15,6 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_text
-from deadheat.core.data.fingerprints import hash_of_ids
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
 from deadheat.core.data.sources import Source
@@ -33,7 +32,6 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.top_rows import keep_top
 from deadheat.core.saving import Saving
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.structures import copy_with
@@ -203,6 +201,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     @cached_property
     def queries_hash(self) -> str:
         """The SHA-256 of the query ids, to tell this set of queries from others."""
+        from deadheat.core.data.fingerprints import hash_of_ids  # asked of few evaluations
+
         return hash_of_ids(self.query_ids.tolist())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
@@ -421,6 +421,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         save_depth : int
             As for :meth:`save`.
         """
+        from deadheat.core.placements.top_rows import keep_top  # few evaluations are saved
+
         if Saving.checked("save_depth", save_depth):
             save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
         run = keep_top(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None

@@ -1,11 +1,13 @@
 """place(): opens both sources, chooses an engine for them, and lets it find the placements.
 
-`engine_of` knows the engine of each kind of rows. Others are made of engines or of several runs by who needs them:
-`StackedRuns` and `Shortened` by evaluations.
+`engine_of` knows the engine of each kind of rows, and imports the one that a run needs. Others are made of engines or
+of several runs by who needs them: `StackedRuns` and `Shortened` by evaluations.
 """
 
+from __future__ import annotations
+
 import warnings
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.data.rounding import ScorePrecision
@@ -16,11 +18,11 @@ from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.errors import DeadheatWarning, ParameterError
-from deadheat.core.placements.contiguous import Contiguous
-from deadheat.core.placements.of_dicts import OfDicts
 from deadheat.core.placements.passes import passes_over
 from deadheat.core.placements.placements import Placements
-from deadheat.core.placements.top_rows import OfTopRows, TopRows
+
+if TYPE_CHECKING:
+    from deadheat.core.placements.contiguous import Contiguous
 
 
 class Engine(Protocol):
@@ -108,7 +110,12 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
             )
         precision = None
     if isinstance(run.rows, MappingRows):
+        from deadheat.core.placements.of_dicts import OfDicts
+
         return OfDicts(qrels, run, precision)
+    from deadheat.core.placements.contiguous import Contiguous
+    from deadheat.core.placements.top_rows import OfTopRows, TopRows
+
     if isinstance(run.rows, TopRows):
         return OfTopRows(qrels, run, precision)
     passes = passes_over(run)
@@ -131,5 +138,7 @@ def held(qrels: Qrels, run: Run, precision: ScorePrecision) -> Contiguous:
     """Return the engine for a run with `UnreadRows` whose rows are all taken into memory, and checked first."""
     if isinstance(run.rows, UnreadRows) and run.rows.check_duplicates:
         run.check_duplicates(now=True)
+    from deadheat.core.placements.contiguous import Contiguous
+
     run = run.rounded(precision)
     return Contiguous(qrels, run, MemoryRows(run.to_polars()).blocks)
