@@ -35,7 +35,8 @@ SPANS = ["--spans", "spans-1.json"]
 OF_PARAMETERS = {"documents": SPANS, "spans": [], "queries": ["--by", "language"]}  # what they go with
 FOLDERS = {"figures", "folder"}  # that are written
 IN_PLACE = {("rescore", "saved")}  # its --save may replace what it reads
-TWICE = {("judges", "runs"): ["--run", "runs-2.json"]}  # one alone is refused for that
+TUNING = ["--cluster", "language", "--tune", "RR", "--qrels", "qrels-1.json"]
+BESIDE = {("judges", "runs"): ["--run", "runs-2.json"], ("fuse", "queries"): TUNING}  # what is refused without
 
 
 def is_output(option: click.Parameter) -> bool:
@@ -55,14 +56,14 @@ def calls() -> Iterator[tuple[str, list[str], str]]:
             if is_output(one) or not names_file(one) or key in FOLDERS or (name, key) in IN_PLACE:
                 continue
             words = [*OF_COMMANDS.get(name, ())]
-            words += OF_PARAMETERS.get(key, ()) if "spans" in params or key == "queries" else ()
+            words += OF_PARAMETERS.get(key, ()) if "spans" in params or (key == "queries" and "by" in params) else ()
             if isinstance(one, click.Option):
                 named = max(one.opts, key=len)
                 if named in words:  # the one of `OF_COMMANDS` gives way to this one
                     place = words.index(named)
                     words = [*words[:place], *words[place + 2 :]]
                 words += [named, f"x={key}-*{suffix}" if key == "repeats" else f"{key}-1{suffix}"]
-                words += TWICE.get((name, key), [])
+                words += BESIDE.get((name, key), [])
             for other in params.values():
                 if isinstance(other, click.Argument) and not is_output(other) and key != "history":
                     n_files = 2 if other.nargs == -1 and "--spans" not in words and key != "save" else 1

@@ -75,7 +75,7 @@ def check_weights(weights: Any, runs: Sequence[str]) -> tuple[float, ...]:  # no
         raise ParameterError(
             argument=WEIGHTS, given=weights, allowed=f"{len(runs)} numbers, one for each of {format_list([*runs])}"
         )
-    checked = tuple(as_number(WEIGHTS, one, 0) for one in weights)
+    checked = tuple(float(as_number(WEIGHTS, one, 0)) for one in weights)
     if not any(checked):
         raise ParameterError(argument=WEIGHTS, given=weights, allowed="numbers from 0 on, not all of them 0")
     return checked

@@ -96,14 +96,14 @@ def _parse_weights(_: click.Context, __: click.Parameter, text: str | None) -> A
     metavar="QRELS",
     help="Judgments: for methods that learn; and to evaluate the inputs and the result with -m.",
     heading="input",
-    rank=60,
+    rank=45,
 )
 @option(
     "--tune",
     "tune",
     metavar="MEASURE",
     help="Find the parameters that are best by this measure on --qrels, and what they are worth on other queries.",
-    rank=50,
+    rank=55,
 )
 @option(
     "--grid",
