@@ -103,7 +103,7 @@ test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other l
 	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/core/data tests/plugins/compat tests/plugins/exports \
 		tests/plugins/sentence_transformers \
 		tests/core/io/test_foreign.py tests/plugins/dense \
-		tests/plugins/diversity/test_diversity.py tests/plugins/recommender/test_items_of_recbole.py tests/core/stats/test_labels.py \
+		tests/plugins/diversity/test_diversity.py tests/plugins/recommender/test_items_of_recbole.py tests/plugins/judges/test_label_statistics.py \
 		tests/whole/test_conventions.py tests/whole/test_recipes.py
 
 # the packages that pip would choose are left in build/beside, a file a tool
