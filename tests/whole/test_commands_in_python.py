@@ -87,6 +87,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
 }
 ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "columns": (dh.Run, "columns"),
+    "fuse tune": (dh.tune_fusion, "measure"),
     "grades": (dh.read_judgments, "grades"),
     "decimal": (dh.decimal, "mark"),
     "encoding": (dh.encoding, "name"),

@@ -31,17 +31,18 @@ CLASSES = [one for one in vars(errors).values() if inspect.isclass(one) and issu
 # where a text of another's exception is looked into, as it has no other handle
 READERS = {
     "plugins/engines/by_query.py": "Spark: the module that its workers lack, in the traceback of one of them",
-    "io/guarding.py": "PyO3: the first line of a panic of Polars",
-    "io/lazy.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
-    "io/objects.py": "json: whether something follows the first value",
-    "io/formats/delimited.py": "csv: which of its two errors it is",
+    "core/io/guarding.py": "PyO3: the first line of a panic of Polars",
+    "core/io/lazy.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
+    "core/io/objects.py": "json: whether something follows the first value",
+    "core/io/formats/delimited.py": "csv: which of its two errors it is",
     "plugins/bench/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "plugins/bench/ontology/ontology.py": "pronto, fastobo: what is wrong with a file",
-    "evaluation/saved.py": "Polars, NumPy, Python: what is wrong with a value of a save",
+    "core/evaluation/saved.py": "Polars, NumPy, Python: what is wrong with a value of a save",
     "plugins/figures/figures.py": "our own: which plugin a figure is of, as an AttributeError of the module",
     "plugins/figures/painter_process.py": "vl-convert: why it cannot draw, for the process that asked",
     "plugins/bench/retrievers/protocol.py": "Polars, NumPy: what is wrong with what a retriever returned",
     "plugins/bench/retrievers/embedding.py": "sentence-transformers: its first line",
+    "plugins/conformance/reader.py": "a reader of somebody else: whether an error names both lines of a pair",
     "plugins/page/pictures.py": "the page says in words why there is no figure",
 }
 

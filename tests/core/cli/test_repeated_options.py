@@ -10,7 +10,7 @@ from support.command import call, command as command_of, ok
 
 SEVERAL = {  # the options that take several values, by being repeated
     *("-m", "-c", "--by", "--baseline", "--columns", "--repeats", "--then-by", "--spark-conf", "--query-type"),
-    *("--reranker", "--retriever", "--run", "--collection-texts", "--reported", "--preset", "--figure"),
+    *("--reranker", "--retriever", "--run", "--collection-texts", "--reported", "--preset", "--figure", "--grid"),
 }
 
 
