@@ -135,6 +135,7 @@ def test_a_part_goes_where_queries_are_weighted_or_in_strata(plain: Evaluation) 
     assert guessed.select(np.arange(3)).features == {}
 
 
+@pytest.mark.plugins("compare")
 def test_what_is_not_declared_to_go_with_a_part_is_refused(plain: Evaluation, tmp_path: Path) -> None:
     check_use("leaderboard", [plain])
     with pytest.raises(ParameterError, match="a leaderboard is not for evaluations with guess"):

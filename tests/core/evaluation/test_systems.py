@@ -74,6 +74,7 @@ def test_a_system_is_evaluated_run_by_run() -> None:
     assert found["RR"].values.tolist() == [0.5, 1.0]
 
 
+@pytest.mark.plugins("compare")
 def test_a_system_is_compared() -> None:
     (pair,) = dh.compare(QRELS, {"good": GOOD, "sharded": Shards([GOOD, MIXED])}, "RR", baseline="good").pairs
     assert pair.difference == -0.25
