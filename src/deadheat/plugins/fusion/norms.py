@@ -1,7 +1,7 @@
 """How the scores of a run are brought to one scale before they are combined: one class each, by name in `NORMS`.
 
-Each looks at the list of one query by itself. Where all its scores are equal there is no scale: they become 0, or what
-the class says. `rank` and `borda` look at ranks, and give equal scores the mean over the ranks that they may have.
+All but `borda` look at the list of one query by itself. Where all its scores are equal there is no scale: they become
+0, or what the class says. `rank` and `borda` look at ranks, and give equal scores the mean over those they may have.
 """
 
 from __future__ import annotations
@@ -38,6 +38,14 @@ class Norm(ABC):
     formula: ClassVar[str]
     source: ClassVar[str]
     uses_scores: ClassVar[bool] = True
+
+    @abstractmethod
+    def apply(self, pool: Pool) -> Pool:
+        """Return the pool with all its runs on the new scale."""
+
+
+class NormOfLists(Norm):
+    """The base of normalizations that look at one list at a time, whatever the other runs have."""
 
     @abstractmethod
     def scale(self, run: RankedRun, lists: Lists) -> FloatArray:
@@ -101,7 +109,7 @@ def register(cls: N) -> N:
 
 
 @register
-class MinMax(Norm):
+class MinMax(NormOfLists):
     """The lowest score becomes 0, the highest 1."""
 
     name = "min-max"
@@ -114,7 +122,7 @@ class MinMax(Norm):
 
 
 @register
-class MaxNorm(Norm):
+class MaxNorm(NormOfLists):
     """The highest score, which has to be above 0, becomes 1; 0 stays 0. Lists of zeros stay as they are."""
 
     name = "max"
@@ -135,7 +143,7 @@ class MaxNorm(Norm):
 
 
 @register
-class SumNorm(Norm):
+class SumNorm(NormOfLists):
     """The lowest score becomes 0, and the sum 1."""
 
     name = "sum"
@@ -149,7 +157,7 @@ class SumNorm(Norm):
 
 
 @register
-class Zmuv(Norm):
+class Zmuv(NormOfLists):
     """The mean becomes 0, and the standard deviation (of all, not of a sample) 1."""
 
     name = "zmuv"
@@ -164,7 +172,7 @@ class Zmuv(Norm):
 
 
 @register
-class RankNorm(Norm):
+class RankNorm(NormOfLists):
     """The first rank becomes 1, the next ones as much less each, so that one after the last would be 0."""
 
     name = "rank"
@@ -187,10 +195,6 @@ class BordaNorm(Norm):
     source = "Renda and Straccia, Web metasearch, SAC 2003"
     uses_scores = False
 
-    def scale(self, run: RankedRun, lists: Lists) -> FloatArray:
-        """Return the scores of a run on the new scale."""
-        raise NotImplementedError  # the candidates decide: `apply` has them
-
     def apply(self, pool: Pool) -> Pool:
         """Return the pool with a score for every candidate."""
         runs = []
@@ -203,7 +207,7 @@ class BordaNorm(Norm):
 
 
 @register
-class L2(Norm):
+class L2(NormOfLists):
     """The scores become a vector of length 1; zeros stay zeros."""
 
     name = "l2"
@@ -217,7 +221,7 @@ class L2(Norm):
 
 
 @register
-class Dbsf(Norm):
+class Dbsf(NormOfLists):
     """Three standard deviations (of a sample) below the mean become 0, three above it 1; equal scores become 1/2."""
 
     name = "dbsf"
