@@ -53,8 +53,10 @@ def _read_ahead(words: list[str]) -> None:
         with suppress(OSError, ValueError):  # most words are no files, and may be too long for one
             sizes[Path(word)] = Path(word).stat().st_size
     if sum(sizes.values()) >= LARGE:
-        from deadheat.core.io.splitting import begin  # loads Polars, which such files need
+        from deadheat.core.io.splitting import begin
+        from deadheat.core.libraries import load_libraries
 
+        load_libraries()  # here: imported by a thread of its own beside other imports, Polars costs 0.08 s more
         begin(sizes)
 
 
