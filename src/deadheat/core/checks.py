@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from deadheat.core.errors import ParameterError
 from deadheat.core.gone import instead_of
 from deadheat.core.scalars import LARGEST_INTEGER, as_integer, is_number
 from deadheat.core.structures import T
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from deadheat.core.arrays import AnyArray, ArrayLike
-from deadheat.core.errors import ParameterError
 
 FLOATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to
 MOST_DIGITS = 17  # of a float64

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from deadheat.core.errors import ParameterError
 from deadheat.core.scalars import as_integer
 
 if TYPE_CHECKING:
     import numpy as np
-from deadheat.core.errors import ParameterError
 
 Rng: TypeAlias = "np.random.Generator | int | None"
 

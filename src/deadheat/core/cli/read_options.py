@@ -13,6 +13,7 @@ import deadheat as dh
 from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.judged import kind_asked
+from deadheat.core.cli.options import INTERVALS
 from deadheat.core.cli.paths import shown_path
 from deadheat.core.design import RESAMPLED, Design
 from deadheat.core.libraries import load_libraries
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import IntervalOptions
     from deadheat.core.measures import Measure
     from deadheat.core.report.of_strata import Grouping
-from deadheat.core.cli.options import INTERVALS
 
 
 def need_queries(path: object, needing: Mapping[str, object]) -> None:

@@ -11,9 +11,8 @@ import click
 
 from deadheat.core.cli.errors import BAD_DATA, CommandError, error_message, refuse_if
 from deadheat.core.cli.paths import outputs_of_command, shown_path
-from deadheat.core.errors import (
-    DataError,
-)
+from deadheat.core.cli.printing import check_folder, writing
+from deadheat.core.errors import DataError
 
 if TYPE_CHECKING:
     from deadheat.core.report.model import Fact
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     TextChoice = click.Choice[str]
 else:
     TextChoice = click.Choice  # click 8.1 does not say what the choices are
-from deadheat.core.cli.printing import check_folder, writing
 
 REPLACED = " (replaced an earlier one)"
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import BLOCK, FileState
 from deadheat.core.io.formats.trec import Marked, note_of_comments, read_blocks
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from deadheat.core.io.lazy import Reading
-from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
 
 ROW, SMALLEST = 40, 1 << 20  # bytes: of a short row of TREC, and of the smallest block that is read at once
 
