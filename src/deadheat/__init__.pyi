@@ -3,8 +3,9 @@
 import deadheat.core.measures as _measures
 from deadheat import errors as errors, figures as figures, stats as stats
 from deadheat.core.data.from_arrays import from_arrays, pareto_levels
+from deadheat.core.data.qrels import Qrels, read_qrels
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Qrels, Run, read_qrels, read_run
+from deadheat.core.data.run import Run, read_run
 from deadheat.core.errors import DeadheatError, DeadheatWarning
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation

@@ -10,8 +10,9 @@ from deadheat.core.cli.paths import INPUT, named_runs
 from deadheat.core.cli.printing import Output, output_options
 from deadheat.core.data.judging import JudgesRuns
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Renderable
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.errors import (
     DataError,
     DeadheatError,

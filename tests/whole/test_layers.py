@@ -108,7 +108,7 @@ LATE = {
     "data.known_ids imports io in ids_of": "Narwhals",
     "data.document_table imports data in DocumentTable.facts": "few ask for them",
     "data.sources imports io in column_of_runs": "Narwhals",
-    "data.tables imports data in Qrels.fingerprint": "asked of few judgments",
+    "data.qrels imports data in Qrels.fingerprint": "asked of few judgments",
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.open_evaluations imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.by": "a stratum is an evaluation, too",

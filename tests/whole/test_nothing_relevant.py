@@ -14,7 +14,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import deadheat as dh
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import NothingJudgedWarning
 from deadheat.plugins.bench.cases import Case
 from support.command import call, ok

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from support.command import QRELS, call
 
 BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import deadheat as dh
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import (
     ColumnError,
     DataError,

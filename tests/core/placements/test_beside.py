@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat import registry
 from deadheat.core import hooks
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import FileFormatError
 from deadheat.core.evaluation.saved import checksum
 from deadheat.core.placements.beside import (

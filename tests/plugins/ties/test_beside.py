@@ -10,7 +10,8 @@ import pytest
 import pytrec_eval
 
 import deadheat as dh
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.rule_difference import difference_of, differences
 from deadheat.core.settings import Conventions

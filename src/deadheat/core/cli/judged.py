@@ -11,7 +11,7 @@ from deadheat.core.data.judging import JudgesRuns
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Qrels
+    from deadheat.core.data.qrels import Qrels
 
 
 class JudgmentsOption(NamedTuple):

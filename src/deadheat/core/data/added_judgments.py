@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError, DuplicateError
 from deadheat.core.io.kinds import KEYS, check_column
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deadheat.core.data.tables import JudgingRule, Qrels
+from deadheat.core.data.qrels import JudgingRule, Qrels
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
 

@@ -278,6 +278,16 @@ class DocumentTable(InNotebooks):
         return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
 
 
+def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
+    """Raise `DuplicateError` if a table repeats a (query, document) pair; None is no table.
+
+    Runs are looked at where that is asked for; judgments, which are fewer, always.
+    """
+    for table in tables:
+        if table is not None and (is_asked or table.kind == "qrels"):
+            table.check_duplicates()
+
+
 def _describe_lines(lines: Sequence[int]) -> str:
     """Name the first of some lines in brackets, each once; nothing without any."""
     numbers = list(dict.fromkeys(lines))[:5]

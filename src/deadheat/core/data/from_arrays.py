@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import array_of
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.values import BEYOND, are_beyond
 from deadheat.core.libraries import polars as pl

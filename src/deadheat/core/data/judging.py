@@ -3,7 +3,7 @@
 Qrels judge documents, and all runs have the same. Other judgments are a class of their own, which fulfils
 `JudgesRuns`: it makes qrels for each run that it is given. What is different with them is said once, in the record of
 their kind; who evaluates, compares or checks asks the record, and no class. Qrels that were made so have their
-`JudgingRule` (`data/tables.py`), which knows what they were made of.
+`JudgingRule` (`data/qrels.py`), which knows what they were made of.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeGuard
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.data.qrels import Qrels
+    from deadheat.core.data.run import Run
 
 
 class JudgesRuns(Protocol):

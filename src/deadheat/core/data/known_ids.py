@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from deadheat.core import hooks
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.sources import Source, path_of
-from deadheat.core.data.tables import Qrels
 from deadheat.core.errors import DataError, DeadheatWarning, FileFormatError, SourceTypeError
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.kinds import COLUMN_NAMES, find_column

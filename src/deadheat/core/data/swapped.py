@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import MappingRows
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.scalars import LARGEST_INTEGER
 
 LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped

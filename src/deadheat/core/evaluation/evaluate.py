@@ -19,9 +19,10 @@ from deadheat.core.checks import by_name
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import alike, note_of_negative
 from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, path_of
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.evaluations import Evaluations

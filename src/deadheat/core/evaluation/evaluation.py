@@ -15,10 +15,11 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_text
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import MeasureError, UnknownMeasureError
 from deadheat.core.evaluation.evaluation_parts import EvaluationPart
 from deadheat.core.evaluation.facts import TOP, Facts, facts_of

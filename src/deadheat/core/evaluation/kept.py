@@ -18,7 +18,7 @@ from deadheat.core.evaluation.shapes import TEXT, Fields, Shape, WrongValueError
 from deadheat.core.structures import T
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import JudgingRule
+    from deadheat.core.data.qrels import JudgingRule
     from deadheat.core.evaluation.parts import ScorePart
     from deadheat.core.evaluation.scores import Scores
     from deadheat.core.measures import Measure

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from deadheat.core import hooks
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.data.qrels import Qrels
+    from deadheat.core.data.run import Run
     from deadheat.core.evaluation.scores import Scores
     from deadheat.core.placements.placements import Placements
     from deadheat.core.settings import Conventions

@@ -23,7 +23,8 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import AnyArray, FloatArray
 from deadheat.core.data.fingerprints import hash_of_ids
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError, MissingPluginError, ParameterError
 from deadheat.core.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.core.evaluation.kept import (

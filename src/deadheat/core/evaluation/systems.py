@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, cast
 
 from deadheat.core import hooks
 from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.io.formats import format_of
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.records import Wanted, read_records

@@ -5,9 +5,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
 from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, path_of
 from deadheat.core.data.swapped import looks_swapped
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy

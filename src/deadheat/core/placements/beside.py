@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import IntArray, TextArray, concatenated_ranges
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.libraries import polars as pl
 
 

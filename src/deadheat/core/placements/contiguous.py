@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, codes_of, concatenated_ranges, run_starts
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import WORTH, Blocks, written
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.splitting import HASH_BITS, doc_hash
 from deadheat.core.libraries import polars as pl

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.data.rows import Blocks
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, of_kind, passes_over, said

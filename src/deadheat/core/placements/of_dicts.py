@@ -8,9 +8,10 @@ from typing import cast
 import numpy as np
 
 from deadheat.core.arrays import IntArray, codes_of, run_starts
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn, round_scores
 from deadheat.core.data.rows import MappingRows
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.io.values import look_up
 from deadheat.core.placements.beside import find_beside
 from deadheat.core.placements.placements import (

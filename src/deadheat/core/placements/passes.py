@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from deadheat.core import hooks
 from deadheat.core.data.rows import Blocks
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.io.files import is_bounded
 from deadheat.core.libraries import polars as pl

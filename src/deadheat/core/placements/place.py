@@ -10,12 +10,14 @@ import warnings
 from typing import TYPE_CHECKING, Protocol
 
 from deadheat.core.arrays import IntArray
+from deadheat.core.data.document_table import check_each
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows
+from deadheat.core.data.run import Run
 from deadheat.core.data.source_columns import refuse_one_column
 from deadheat.core.data.sources import Source
 from deadheat.core.data.swapped import looks_swapped
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.errors import DeadheatWarning, ParameterError
 from deadheat.core.placements.passes import passes_over

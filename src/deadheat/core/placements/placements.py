@@ -19,8 +19,9 @@ from deadheat.core.arrays import (
     run_starts,
 )
 from deadheat.core.data.doubts import nearly_equal
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import ABSENT, DataError
 from deadheat.core.io.guarding import check_threads

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, concatenated_ranges
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError
 from deadheat.core.placements.place import Engine
 from deadheat.core.placements.placements import Placements

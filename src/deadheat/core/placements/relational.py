@@ -5,7 +5,8 @@ from typing import cast
 import narwhals as nw
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.lazy import Frame, collect

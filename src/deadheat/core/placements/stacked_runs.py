@@ -11,10 +11,11 @@ from typing import cast
 import numpy as np
 
 from deadheat.core.arrays import IntArray
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import Blocks, MemoryRows
+from deadheat.core.data.run import Run
 from deadheat.core.data.source_columns import refuse_one_column
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import beside_table

@@ -6,9 +6,10 @@ from typing import cast
 
 import numpy as np
 
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_scores
 from deadheat.core.data.rows import MemoryRows
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.libraries import polars as pl

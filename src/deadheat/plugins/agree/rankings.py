@@ -8,11 +8,12 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count, as_level
+from deadheat.core.data.document_table import check_each
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.data.swapped import are_levels
-from deadheat.core.data.tables import Run, check_each
 from deadheat.core.errors import DataError, DeadheatWarning
 from deadheat.core.kernels import agreement
 from deadheat.core.wording import escape_invisible, format_list

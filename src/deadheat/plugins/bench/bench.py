@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.checks import as_count, as_cutoffs, as_positive, check_choice
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.design import Design
 from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.core.evaluation.evaluate import evaluate_under

@@ -20,7 +20,7 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError
 from deadheat.core.evaluation.intervals import cluster_name

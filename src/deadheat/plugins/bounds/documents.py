@@ -8,8 +8,9 @@ from typing import cast
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, concatenated_ranges
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl

@@ -13,7 +13,8 @@ from deadheat.plugins.bounds.conventions import highest_label
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.data.qrels import Qrels
+    from deadheat.core.data.run import Run
     from deadheat.core.evaluation.modes import Placed
     from deadheat.core.evaluation.scores import Scores
     from deadheat.core.measures import Measure

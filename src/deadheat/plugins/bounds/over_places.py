@@ -8,7 +8,8 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.settings import Conventions
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.data.qrels import Qrels
+    from deadheat.core.data.run import Run
     from deadheat.core.evaluation.modes import Placed
     from deadheat.core.evaluation.scores import Scores
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.evaluation.kept import Kept, KeptColumns, KeptKeys
 from deadheat.core.evaluation.saved import packed_beside, unpacked_beside
 from deadheat.core.evaluation.scores import BOUNDS

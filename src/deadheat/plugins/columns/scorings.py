@@ -9,10 +9,11 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import blocks_of
+from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.data.sources import Source, label_of, path_of
-from deadheat.core.data.tables import LOWER_FIRST, Qrels, Run
 from deadheat.core.errors import ColumnError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation

@@ -8,10 +8,12 @@ from typing import Any
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, by_name
+from deadheat.core.data.document_table import check_each
 from deadheat.core.data.judging import judges_runs
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, label_of, path_of
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (

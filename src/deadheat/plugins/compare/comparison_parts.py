@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from deadheat.core.data.qrels import Qrels
+    from deadheat.core.data.run import Run
     from deadheat.core.data.sources import Source
-    from deadheat.core.data.tables import Qrels, Run
     from deadheat.core.design import Design
     from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.core.evaluation.query_columns import Weights

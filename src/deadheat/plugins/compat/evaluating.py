@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.checks import check_choice
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DeadheatError, DeadheatWarning, SourceTypeError
 from deadheat.core.io.values import Nested, all_numbers, check_ids, check_mapping
 from deadheat.core.measures import Measure

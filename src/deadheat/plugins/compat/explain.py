@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, is_member, with_own_arithmetic
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import keys_of
 from deadheat.core.evaluation.scores import Scores

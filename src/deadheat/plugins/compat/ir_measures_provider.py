@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import MeasureError, MissingDependencyError, UnknownMeasureError
 from deadheat.core.io.values import Nested
 from deadheat.core.measures import (

@@ -16,7 +16,8 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import by_name, check_choice
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.core.io.values import Nested
 from deadheat.core.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG

@@ -18,7 +18,8 @@ from typing import Any, Literal
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, MeasureError, UnknownMeasureError
 from deadheat.core.io.files import blocks
 from deadheat.core.measures import Measure, parse_measure

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.core.checks import as_count, as_text, check_choice
 from deadheat.core.data.doubts import note_of_negative
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import Advice, ParameterError
 from deadheat.core.evaluation.evaluate import check_measures, score_of
 from deadheat.core.evaluation.evaluation import Evaluation

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
 from deadheat.core.data.rounding import ScorePrecision
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.beside import rows_of
 from deadheat.plugins.dense.comparing import Piece, to_memory

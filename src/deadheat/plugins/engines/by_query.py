@@ -23,9 +23,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import IntArray, concatenated_ranges
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import Blocks, MemoryRows, is_grouped
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, MissingDependencyError
 from deadheat.core.io.files import is_bounded, rows_at_a_time

@@ -21,7 +21,8 @@ from deadheat.core.cli.row_files import chosen_format_of, write_rows
 from deadheat.core.cli.streams import write_note
 
 if TYPE_CHECKING:
-    from deadheat.core.data.tables import Qrels, Run
+    from deadheat.core.data.qrels import Qrels
+    from deadheat.core.data.run import Run
     from deadheat.core.report.model import Report
 
 PARAMETERS = ("k", "phi", "gamma", "sigma", "n_segments", "w")

@@ -11,9 +11,10 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import as_count, as_number, by_name, check_choice
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges, sums_of
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError
 from deadheat.core.placements.placements import Placements, sort_rows
 from deadheat.core.placements.score_counts import count_above_and_tied

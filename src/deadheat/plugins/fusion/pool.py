@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.id_columns import IdRuns

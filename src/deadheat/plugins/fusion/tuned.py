@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, special
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
 from deadheat.core.wording import escape_invisible

@@ -11,8 +11,9 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_count, as_number
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate, score_of
 from deadheat.core.evaluation.intervals import Cluster

@@ -81,8 +81,8 @@ def _is_of_this_commit(evaluation: Evaluation) -> bool:
 
 def _name_of(run: Source) -> str:
     """Return the name that the evaluation of a run has, without reading it: rows of a generator are read once."""
+    from deadheat.core.data.run import Run
     from deadheat.core.data.sources import label_of, path_of
-    from deadheat.core.data.tables import Run
     from deadheat.core.evaluation.systems import is_system
 
     if isinstance(run, Run) or is_system(run):

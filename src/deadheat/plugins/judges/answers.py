@@ -10,9 +10,10 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_number, as_positive, check_choice
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import first_row_where
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, label_of, path_of
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.formats import ending
 from deadheat.core.io.grades import GRADES, Grade, describe_far_grades, normal_words, parse_json, read_grade

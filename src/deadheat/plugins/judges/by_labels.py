@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, align_values, is_member
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation

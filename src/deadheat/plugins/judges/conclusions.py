@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation

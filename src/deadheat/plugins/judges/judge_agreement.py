@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.checks import as_level, as_number, by_name
+from deadheat.core.data.document_table import check_each
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError, SwappedFilesError
 from deadheat.core.evaluation.stratum import groups

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray, TextArray, is_member
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.judges import label_statistics as labels

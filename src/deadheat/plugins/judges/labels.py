@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core.arrays import FloatArray
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluate import evaluate_many, evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation

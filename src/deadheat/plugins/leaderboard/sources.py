@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import TextArray, align_values
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.sources import Source, label_of
-from deadheat.core.data.tables import Qrels
 from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation

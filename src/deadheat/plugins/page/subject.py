@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, align_values
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.tables import Run
+from deadheat.core.data.run import Run
 from deadheat.core.design import OF_MAXIMA, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Interval

@@ -20,10 +20,12 @@ from deadheat.core.arrays import (
     sums_of,
 )
 from deadheat.core.checks import as_count, as_level, check_choice
+from deadheat.core.data.document_table import check_each
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.intervals import why_unknown
 from deadheat.core.evaluation.systems import is_system

@@ -10,10 +10,11 @@ import polars as pl
 
 from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.core.checks import as_count, as_number, as_positive
+from deadheat.core.data.document_table import check_each
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Run, check_each
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.io.guarding import check_threads

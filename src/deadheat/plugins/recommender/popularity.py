@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, TextArray
 from deadheat.core.checks import as_count
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import ParameterError
 from deadheat.core.wording import format_count
 from deadheat.plugins.dense.comparing import is_array, to_memory

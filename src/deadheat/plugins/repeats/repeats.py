@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
-from deadheat.core.data.tables import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores

@@ -6,7 +6,7 @@ from typing import cast
 import polars as pl
 
 from deadheat.core.data.fingerprints import hash_of_ids
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 
 # What a chunk and a span are called: as Python takes the passage from the text
 PLACE = pl.format("{}[{}:{}]", "doc_id", "start", "end")

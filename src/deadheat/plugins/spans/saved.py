@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.evaluation.kept import Kept, KeptKeys
 from deadheat.core.evaluation.shapes import NUMBER, TEXT, Fields
 from deadheat.core.structures import copy_with

@@ -11,9 +11,10 @@ import polars as pl
 
 from deadheat.core.checks import as_positive, check_choice
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.qrels import JudgingRule, Qrels
 from deadheat.core.data.rows import first_row_where
+from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
-from deadheat.core.data.tables import LOWER_FIRST, JudgingRule, Qrels, Run
 from deadheat.core.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.core.io.kinds import ANSWERABLE, KEYS, find_column
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records

@@ -8,8 +8,8 @@ import polars as pl
 from deadheat.core.checks import FLOATS, MAX_DECIMALS, as_count, check_choice
 from deadheat.core.data.rounding import round_and_warn
 from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import copy_with

@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import is_member
+from deadheat.core.data.document_table import check_each
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Plottable, frame_of
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.systems import are_runs

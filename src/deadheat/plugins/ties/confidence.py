@@ -10,9 +10,11 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count
+from deadheat.core.data.document_table import check_each
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import frame_of
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import ParameterError, UnknownMeasureError
 from deadheat.core.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
 from deadheat.core.evaluation.evaluation import Evaluation

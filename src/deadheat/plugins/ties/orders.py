@@ -9,7 +9,8 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import as_count, as_list
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.io.values import check_number

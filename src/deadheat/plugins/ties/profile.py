@@ -11,9 +11,10 @@ import polars as pl
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
+from deadheat.core.data.document_table import check_each
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Run, check_each
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import keys_of
 from deadheat.core.evaluation.rule_difference import differences

@@ -16,8 +16,9 @@ import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.checks import as_count
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Plottable
-from deadheat.core.data.tables import Qrels, Run
+from deadheat.core.data.run import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.io.files import LONGEST, check_path, file_name, write_files
 from deadheat.core.io.formats import write

@@ -11,8 +11,8 @@ from deadheat.core.arrays import FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.checks import as_text
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import round_scores
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores

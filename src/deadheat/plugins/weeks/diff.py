@@ -12,10 +12,12 @@ import polars as pl
 from deadheat.core.arrays import align_values
 from deadheat.core.checks import as_list
 from deadheat.core.data.changes import Changes, changes
+from deadheat.core.data.document_table import check_each
 from deadheat.core.data.known_ids import ids_of
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation

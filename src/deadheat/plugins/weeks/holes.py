@@ -12,10 +12,12 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count, check_choice
 from deadheat.core.data.changes import PAIR
+from deadheat.core.data.document_table import check_each
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import ScorePrecision
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run, check_each
 from deadheat.core.errors import MeasureError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.measures import Measure, parse_measure

@@ -12,9 +12,10 @@ from deadheat.core.arrays import BoolArray
 from deadheat.core.data.changes import Changes, changes
 from deadheat.core.data.judging import JudgesAgain, judges_runs, kind_behind, kind_of
 from deadheat.core.data.kind_of_judgments import DOCUMENTS
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import MemoryRows
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import polars as pl
 
 from deadheat.core.checks import as_count
-from deadheat.core.data.tables import Qrels
+from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import CasesError
 from deadheat.core.io.records import as_text
 from deadheat.core.structures import group_values

@@ -18,8 +18,9 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count, check_choice
+from deadheat.core.data.qrels import Qrels
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.data.tables import Qrels, Run
 from deadheat.core.errors import (
     DataError,
     DeadheatWarning,

@@ -13,8 +13,8 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count
+from deadheat.core.data.run import Run
 from deadheat.core.data.sources import label_of
-from deadheat.core.data.tables import Run
 from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.io.files import BLOCK, check_readable
 from deadheat.core.io.unpacking import opened

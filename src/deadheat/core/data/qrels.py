@@ -1,0 +1,337 @@
+"""Qrels: relevance judgments, checked when they are read, lazy where the source allows it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.kind_of_judgments import KindOfJudgments
+from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
+from deadheat.core.data.sources import Source
+from deadheat.core.data.unread_rows import LazyRows
+from deadheat.core.errors import DataError
+from deadheat.core.io.formats import Content
+from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.results import Pick, Reader, Repeated, note_of_merged
+from deadheat.core.libraries import is_polars_frame, polars as pl
+from deadheat.core.wording import format_count, format_list
+
+
+class JudgingRule(Protocol):
+    """How qrels were made of judgments of another kind, for one run: `Qrels.judging_rule`.
+
+    It goes with the qrels when their queries are selected, and what it needs is in tables beside them.
+    """
+
+    @property
+    def kind(self) -> KindOfJudgments:
+        """The kind of the judgments."""
+        ...
+
+    def fingerprint(self, qrels: Qrels) -> str:
+        """Return a hash of the judgments, the same for all runs that are held against them."""
+        ...
+
+    def judged(self, qrels: Qrels) -> pl.DataFrame:
+        """Return what is judged: query_id, its name as doc_id, relevance."""
+        ...
+
+    def judge_again(self, judgments: Qrels, qrels: Qrels) -> Qrels:
+        """Return what the judgments, of which there are qrels, say of what the run of other qrels retrieved."""
+        ...
+
+    def is_any_known(self, qrels: Qrels) -> bool:
+        """Tell whether anything that the run retrieved is of a document that the judgments know."""
+        ...
+
+    def change_to(self, other: JudgingRule) -> str:
+        """Say how another rule differs from this one; "" if it does not."""
+        ...
+
+    def warning_of_renamed(self, shown: str) -> str:
+        """Return a warning that documents may have been renamed: those that are shown."""
+        ...
+
+    def none_known(self, name: str, reference: str) -> str:
+        """Say that nothing that the run `name` retrieved is of a document that the judgments of `reference` know."""
+        ...
+
+
+class Qrels(DocumentTable):
+    """Relevance judgments: query_id, doc_id, relevance.
+
+    Parameters
+    ----------
+    source : path, dict of dict, iterable of tuples, dataframe
+        Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
+        with an empty dict or list is one without a relevant document; of rows, one with ``answerable`` false, which
+        is unanswerable: measures leave it out by default.
+    name : str, optional
+        Label for messages and tables.
+    format : str, optional
+        Format of the file, if its name does not say.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
+
+    Attributes
+    ----------
+    subtopics : polars.DataFrame or None
+        query_id, doc_id, subtopic and relevance, if the second field of a TREC file, or a column ``subtopic`` of a
+        table, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
+        document has its highest relevance.
+    passages : polars.DataFrame or None
+        query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
+        that :class:`Spans` holds them against (without doc_id).
+    judging_rule : JudgingRule or None
+        How judgments of another kind, such as :class:`Spans`, made these for one run; None of others.
+    unanswerable : tuple of str
+        The queries that the source says no document answers, sorted.
+    source_form : {"trec", "array", "other"}
+        What the source is, as negative labels are usual in one form and padding in another.
+
+    Examples
+    --------
+    >>> Qrels({"q1": {"d1": 2, "d2": 0}}).to_polars().rows()
+    [('q1', 'd1', 2.0), ('q1', 'd2', 0.0)]
+    """
+
+    kind = "qrels"
+    subtopics: pl.DataFrame | None = None
+    passages: pl.DataFrame | None = None
+    judging_rule: JudgingRule | None = None
+    unanswerable: tuple[str, ...] = ()
+    source_form: str = "other"
+    open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
+
+    def _read(self, source: Source) -> Rows:
+        rows = super()._read(source)
+        if self.unanswerable:
+            relevant = rows.frame.filter(pl.col("query_id").is_in(self.unanswerable) & (pl.col("relevance") > 0))
+            for query, doc, _ in relevant.head(1).rows():
+                raise DataError(
+                    f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
+                    allowed="one or the other",
+                    path=self.where,
+                )
+            lost = {*self.unanswerable}.difference(rows.frame["query_id"])
+            if isinstance(rows, MappingRows):
+                return replace(rows, mapping={**rows.mapping, **{query: {} for query in sorted(lost)}})
+            self.bare = tuple(sorted(lost))
+        return rows
+
+    def _take_in(self, content: Content) -> Content:
+        self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
+        if content.is_trec:
+            self.source_form = "trec"
+        if is_polars_frame(content.rows):
+            queries = content.rows["query_id"]
+            if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
+                several = format_count(len(marked), "query", "queries")
+                self.notes = (*self.notes, f"{several} with # in front ({format_list(marked)}): comments, perhaps?")
+        return content
+
+    @classmethod
+    def of_results(
+        cls,
+        results: object,
+        *,
+        id: Pick | None = None,  # noqa: A002 - what every library calls it
+        relevance: Pick | None = None,
+        repeated: Repeated = "error",
+        name: str | None = None,
+    ) -> Self:
+        """Return judgments from objects of other libraries.
+
+        Parameters
+        ----------
+        results : dict of list
+            The relevant documents of each query, as `Run.of_results` takes retrieved ones; also ratings of
+            Elasticsearch, OpenSearch and Quepid.
+        id, relevance : str or callable, optional
+            Where they are, if the form of a document does not say: a name, a dotted path, or a function of it. Where
+            no document has a relevance, each is 1.
+        repeated : {"error", "best", "first"}, default "error"
+            What to do with a document that comes twice.
+        name : str, optional
+            Label for messages and tables.
+
+        Examples
+        --------
+        >>> ratings = {"q1": [{"_index": "docs", "_id": "d1", "rating": 3}]}
+        >>> Qrels.of_results(ratings).to_dict()
+        {'q1': {'d1': 3}}
+        """
+        listing = Reader(cls.kind, name or cls.kind, id, relevance, repeated).read(results)
+        return cls(listing.documents, name=name).noted(listing.notes)
+
+    def check_duplicates(self, *, now: bool = False) -> None:  # noqa: ARG002 - judgments are always looked at now
+        """Merge judgments that come twice with the same relevance, and note how many.
+
+        Raises
+        ------
+        DuplicateError
+            A document has two relevances for a query.
+
+        Examples
+        --------
+        >>> qrels = Qrels([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)])
+        >>> qrels.check_duplicates()
+        >>> qrels.to_dict()
+        {'q': {'a': 1.0, 'b': 0.0}}
+        >>> qrels.notes
+        ("1 judgment that repeats another one is merged, as of document 'a' for query 'q'",)
+        """
+        if self.rows.are_unique:
+            return
+        with guard_polars(self.where):
+            repeated = self.rows.repeated_pairs()
+            if repeated is not None and len(repeated):
+                self._merge_duplicates(repeated)
+        self.rows.are_unique = True
+
+    def _merge_duplicates(self, repeated: pl.DataFrame) -> None:
+        """Keep one of the rows that are equal.
+
+        Parameters
+        ----------
+        repeated : polars.DataFrame
+            query_id, doc_id and n of each pair that comes more than once.
+        """
+        merged: Rows
+        if type(self.rows) is LazyRows:  # so that it can still be joined in its engine
+            merged = LazyRows(self.rows.lazy.unique(), self.where)
+        else:
+            merged = MemoryRows(self.rows.frame.unique(maintain_order=True))
+        contradicted = merged.repeated_pairs()
+        if contradicted is not None and len(contradicted):
+            raise self.duplicate(repeated.join(contradicted, on=["query_id", "doc_id"], how="semi"))
+        n_merged = int(repeated["n"].sum()) - len(repeated)
+        query, doc, _ = repeated.row(0)
+        self.notes = (*self.notes, note_of_merged(n_merged, f"of document {doc!r} for query {query!r}"))
+        self.rows = merged
+        for name in ("in_order", "fingerprint"):
+            vars(self).pop(name, None)
+
+    def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
+        """Name the relevances that contradict each other."""
+        rows = self.to_polars().filter(query_id=query, doc_id=doc)
+        grades = " and ".join(f"{grade:g}" for grade in rows["relevance"].unique().sort().to_list())
+        return (
+            f"document {doc!r} is judged {count} times for query {query!r}, with relevance {grades};"
+            " a judgment may come twice with the same relevance only"
+        )
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the judgments as ``{query_id: {doc_id: relevance}}``, with the queries that have none.
+
+        Raises
+        ------
+        DuplicateError
+            A document has two relevances for a query.
+        """
+        self.check_duplicates()
+        return self.rows.to_dict() | {query: {} for query in self.bare}
+
+    def of_queries(self, names: Mapping[str, str], *notes: str) -> Self:
+        """Return the judgments of some queries under other ids.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new id of each query that stays; no two have the same.
+        *notes : str
+            On what was done, behind those of before.
+        """
+        kept, new = pl.col("query_id").is_in([*names]), pl.col("query_id").replace(names)
+        return self.with_rows(
+            MemoryRows(self.to_polars().filter(kept).with_columns(new)),
+            notes=(*self.notes, *notes),
+            **{key: frame.filter(kept).with_columns(new) for key, frame in self.beside().items()},
+            **{
+                name: tuple(sorted(names[one] for one in getattr(self, name) if one in names))
+                for name in ("bare", "unanswerable")
+            },
+        )
+
+    @property
+    def span_rule(self) -> Any:  # noqa: ANN401 - a class of a plugin
+        """How much of a span makes a chunk relevant; None of other judgments, and of a file in format 2."""
+        return getattr(self.judging_rule, "span_rule", None)
+
+    @cached_property
+    def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
+        """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
+        ordered = (
+            self.to_polars().select("query_id", "relevance").sort("query_id", "relevance", descending=[False, True])
+        )
+        runs = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
+        if self.bare:
+            runs = pl.concat([runs, pl.DataFrame({"query_id": self.bare, "n": 0}, schema=runs.schema)]).sort("query_id")
+        codes = np.arange(runs.height)
+        queries = runs.select("query_id", code=codes)
+        return queries, np.repeat(codes, runs["n"].to_numpy()), ordered["relevance"].to_numpy()
+
+    @cached_property
+    def bare(self) -> tuple[str, ...]:
+        """The queries that were given without a document, sorted."""
+        held = self.rows.mapping if isinstance(self.rows, MappingRows) else {}
+        return tuple(sorted(query for query, documents in held.items() if not documents))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 hash of the judgments, independent of their order; of such as judge each run the same for all."""
+        if self.judging_rule is not None:
+            return self.judging_rule.fingerprint(self)
+        from deadheat.core.data.fingerprints import bytes_of_ids, bytes_of_numbers  # asked of few judgments
+
+        rows = self.to_polars().sort("query_id", "doc_id")
+        parts = [
+            bytes_of_ids(rows["query_id"].to_list()),
+            bytes_of_ids(rows["doc_id"].to_list()),
+            bytes_of_numbers(rows["relevance"]),
+        ]
+        parts += map(bytes_of_ids, filter(None, (self.bare, self.unanswerable)))
+        if self.subtopics is not None:
+            topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
+            parts += [bytes_of_ids(topics["subtopic"].to_list()), bytes_of_numbers(topics["relevance"])]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def read_qrels(
+    source: Source,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in DocumentTable
+    columns: Mapping[str, str] | None = None,
+) -> Qrels:
+    """Read relevance judgments from a file, or from anything else that `Qrels` takes.
+
+    Parameters
+    ----------
+    source : path or other source
+        TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
+    name, format, columns : optional
+        As for `Qrels`.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed, or holds a value that cannot be evaluated.
+
+    Examples
+    --------
+    >>> read_qrels({"q1": {"d1": 1, "d2": 0}}).to_dict()
+    {'q1': {'d1': 1, 'd2': 0}}
+    """
+    return Qrels(source, name=name, format=format, columns=columns)

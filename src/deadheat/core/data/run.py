@@ -1,0 +1,331 @@
+"""Runs: retrieved documents with scores, checked when they are read, lazy where the source allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from deadheat.core.checks import as_precision, as_text
+from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
+from deadheat.core.data.rounding import ScorePrecision, round_and_warn
+from deadheat.core.data.rows import MemoryRows, Rows
+from deadheat.core.data.several_keys import order_by_keys, rank_tuples
+from deadheat.core.data.sources import Source
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.files import exceeds
+from deadheat.core.io.formats import Content
+from deadheat.core.io.notes import Notes, Ranked
+from deadheat.core.io.results import Pick, Reader, Repeated
+from deadheat.core.io.values import Nested
+from deadheat.core.libraries import is_polars_frame, polars as pl
+from deadheat.core.structures import copy_with
+
+HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
+LOWER_FIRST = "lower scores rank first, as asked: they are negated"
+OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
+
+
+class Run(DocumentTable):
+    """Retrieved documents with their scores: query_id, doc_id, score.
+
+    Parameters
+    ----------
+    source : path, dict of dict, iterable of tuples, dataframe
+        Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
+        beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query with an empty dict
+        or list was asked, and nothing was found: it is an empty ranking, which ``missing="skip"`` does not leave out.
+        Of rows, a query exists if it has one. Ids are text: a dict of dicts holds too many to check each, so one that
+        is not text may pass as an unjudged document.
+    name : str, optional
+        Label for messages and tables.
+    format : str, optional
+        Format of the file, if its name does not say.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
+
+    Attributes
+    ----------
+    bare : tuple of str
+        The queries that were given without a document, sorted.
+
+    Examples
+    --------
+    >>> Run([("q1", "d1", 0.5), ("q1", "d2", 0.5)], name="bm25")
+    <Run bm25>
+    """
+
+    kind = "run"
+    bare: tuple[str, ...] = ()
+    are_failures_open = False  # whether documents of `failures`, which rank last, may be anywhere
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word that users look for
+        columns: Mapping[str, str] | None = None,
+        ascending: bool = False,
+    ) -> None:
+        self._ascending = ascending
+        super().__init__(source, name=name, format=format, columns=columns)
+        if ascending:
+            self.rows = self.rows.negated()
+            self.notes = (*self.notes, LOWER_FIRST)
+
+    @classmethod
+    def of(cls, source: Source, *, ascending: bool = False, name: str | None = None) -> Self:
+        """Return a run as it is, or under another name; anything else is read, lowest scores first if `ascending`."""
+        if ascending and isinstance(source, Run):
+            raise ParameterError(
+                argument="ascending",
+                given=True,
+                allowed="False for a Run that is read already",
+                hint="write Run(..., ascending=True)",
+            )
+        is_read = isinstance(source, DocumentTable)
+        found = super().of(source) if is_read else cls(source, name=name, ascending=ascending)
+        return found if name is None else found.renamed(name)
+
+    def _take_in(self, content: Content) -> Content:
+        rows = content.rows
+        if self.path is not None and is_polars_frame(rows) and exceeds(int(rows.estimated_size())):
+            self.notes = (*self.notes, HELD)
+        if isinstance(rows, Mapping) and (ranks := rank_tuples(rows, self.where)):
+            content = replace(content, rows=ranks)
+            self.notes, self.by_keys = (OF_TUPLES, *self.notes), (None,)
+        _check_direction(content.notes, ascending=self._ascending)
+        if any(isinstance(one, Ranked) for one in content.notes):
+            return content
+        if content.ranks is not None:
+            warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
+        elif content.list_order is not None:
+            warn_of_list_order(content.list_order, self.where, ascending=self._ascending)
+        elif isinstance(content.rows, Mapping) or is_polars_frame(content.rows):
+            warn_of_order(content.rows, self.where, ascending=self._ascending)
+        return content
+
+    @classmethod
+    def of_results(
+        cls,
+        results: object,
+        *,
+        id: Pick | None = None,  # noqa: A002 - what every library calls it
+        score: Pick | None = None,
+        repeated: Repeated = "error",
+        ascending: bool = False,
+        name: str | None = None,
+    ) -> Self:
+        """Return a run from the results that a search library returned, one list for each query.
+
+        Known by their form, without any import: LangChain's documents and ``(document, score)``, LlamaIndex's
+        ``NodeWithScore``, Haystack's ``Document``, lists of sentence-transformers' ``semantic_search``, responses and
+        hits of Elasticsearch and OpenSearch, what a query of Chroma returned (minus the distance is the score), and
+        whatever has an ``id`` and a ``score``.
+
+        Parameters
+        ----------
+        results : dict of list, or list of list
+            Results of each query, best first, or what holds them: a response, an iterator. Of a list of lists, and of
+            Chroma's results of several queries, they are called "0", "1", and so on.
+        id, score : str or callable, optional
+            Where they are, if the form of a result does not say: the name of a key or attribute, a dotted path such as
+            ``"metadata.doc_id"``, or a function of one result. Results without scores are a ranked list, in strict
+            order.
+        repeated : {"error", "best", "first"}, default "error"
+            What to do if a document comes twice for a query, as a page does of which several chunks are found: raise,
+            keep its best score, or keep its first place. What was left out is counted in `notes`.
+        ascending : bool, default False
+            Lower scores rank first, as of distances.
+        name : str, optional
+            Label for messages and tables.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        SourceTypeError
+            The results have no known form.
+        DataError
+            A result has no id where it should be.
+        DuplicateError
+            A document comes twice, and `repeated` is "error".
+
+        Warns
+        -----
+        DeadheatWarning
+            Scores rise from the first result to the last, as distances do, or fall with ``ascending=True``.
+
+        Examples
+        --------
+        >>> chunks = [{"page": "p1", "score": 0.9}, {"page": "p2", "score": 0.9}, {"page": "p1", "score": 0.3}]
+        >>> run = Run.of_results({"q1": chunks}, id="page", repeated="best")
+        >>> run.to_dict(), run.notes
+        ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
+        """
+        where = name or cls.kind
+        listing = Reader(cls.kind, where, id, score, repeated, lower_first=ascending).read(results)
+        _check_direction(listing.notes, ascending=ascending)
+        warn_of_list_order(listing.order, where, ascending=ascending)
+        return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the rows as ``{query_id: {doc_id: number}}``, with the queries that were given without a document.
+
+        Examples
+        --------
+        >>> Run({"q1": {"d1": 0.5}, "q2": {}}).to_dict()
+        {'q1': {'d1': 0.5}, 'q2': {}}
+        """
+        return self.rows.to_dict() | {query: {} for query in self.bare}
+
+    def _hold(self, nested: Nested) -> Rows:
+        """Return the rows of checked dicts, and keep the queries without a document."""
+        self.bare = tuple(sorted(query for query, documents in nested.items() if not documents))
+        if self.bare:
+            nested = {query: documents for query, documents in nested.items() if documents}
+        return super()._hold(nested)
+
+    def renamed(self, name: str) -> Self:
+        """Return the run under another name."""
+        return copy_with(self, name=as_text("name", name))
+
+    def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
+        """Return the run with its ties ordered by the scores of other runs, one after the other.
+
+        What ties by all of them stays tied. A document that another run lacks comes after all that it has; `notes`
+        say how many of those in ties there are. Ids of the others are normalized as those of this run were.
+
+        Parameters
+        ----------
+        *others : path, dict, dataframe or Run
+            Such as the first stage, whose results were reranked. A text that names no file is a column of this run's
+            own file.
+        score_precision : {"float32", "float16", "bfloat16"} or int, optional
+            Round all scores first, those of the others too.
+
+        Returns
+        -------
+        Run
+            In memory; its scores are ranks, the lowest 1.
+
+        Raises
+        ------
+        DataError
+            Another run cannot be read.
+
+        Examples
+        --------
+        >>> llm, bm25 = {"q": {"a": 3, "b": 3, "c": 3}}, {"q": {"b": 7.5, "c": 7.5}}
+        >>> run = Run(llm).then_by(Run(bm25, name="bm25"))
+        >>> run.to_dict()
+        {'q': {'a': 1.0, 'b': 2.0, 'c': 2.0}}
+        >>> run.notes
+        ('3 tied documents ordered by bm25, 1 of them is not in it: it comes last',)
+        """
+        if score_precision is not None:
+            as_precision("score_precision", score_precision)
+        if not others:
+            return self
+        keys = [self._key(other) for other in others]
+        names = [key.name for key in keys]
+        labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
+        given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
+        frame, notes = order_by_keys(self.to_polars(), given, score_precision)
+        return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
+
+    def _key(self, other: Source) -> Run:
+        """Return a run to order ties by: read, or another column of the file of this one."""
+        if isinstance(other, str) and self.path is not None and not Path(other).exists():
+            try:
+                key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
+            except ParameterError:  # of files without columns
+                raise DataError(
+                    "no such file",
+                    path=other,
+                    hint=f"a column can be named only if the run has columns, as CSV has; {self.path} has none",
+                ) from None
+        else:
+            key = Run.of(other)
+        key.check_duplicates()
+        return key.normalized(self.id_form)
+
+    def positions(self, score_precision: ScorePrecision = None) -> pl.DataFrame:
+        """Return query_id, doc_id, above and tied of all documents.
+
+        Parameters
+        ----------
+        score_precision : {"float32", "float16", "bfloat16"} or int, optional
+
+        Examples
+        --------
+        >>> Run({"q": {"a": 2, "b": 1, "c": 1}}).positions().sort("doc_id").rows()
+        [('q', 'a', 0, 1), ('q', 'b', 1, 2), ('q', 'c', 1, 2)]
+        """
+        return (
+            self.rounded(score_precision)
+            .to_polars()
+            .select(
+                "query_id",
+                "doc_id",
+                above=pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
+                tied=pl.len().over("query_id", "score").cast(pl.Int64),
+            )
+        )
+
+    def rounded(self, precision: ScorePrecision) -> Self:
+        """Return the run with its scores rounded, in memory; without a precision, or of ranks, itself."""
+        if precision is None or self.by_keys is not None:
+            return self
+        frame = self.to_polars()
+        scores = round_and_warn(frame["score"].to_numpy(), precision)
+        return copy_with(self, rows=MemoryRows(frame.with_columns(score=pl.Series(scores))))
+
+
+def read_run(
+    source: Source,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in DocumentTable
+    columns: Mapping[str, str] | None = None,
+    ascending: bool = False,
+) -> Run:
+    """Read a run from a file, or from anything else that `Run` takes.
+
+    Parameters
+    ----------
+    source : path or other source
+        TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
+    name, format, columns, ascending : optional
+        As for `Run`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed, or holds a value that cannot be evaluated.
+
+    Examples
+    --------
+    >>> run = read_run({"q1": ["d2", "d1"]})
+    >>> run.to_dict(), run.notes
+    ({'q1': {'d2': -1, 'd1': -2}}, ('ranked lists without scores: in strict order, no ties',))
+    """
+    return Run(source, name=name, format=format, columns=columns, ascending=ascending)
+
+
+def _check_direction(notes: Notes, *, ascending: bool) -> None:
+    """Raise if ranks, which have a direction, would be reversed."""
+    why = next((one.why_not_ascending for one in notes if isinstance(one, Ranked)), "")
+    if ascending and why:
+        raise ParameterError(argument="ascending", given=True, allowed=f"False, as {why}")
