@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.errors import DeadheatWarning, MeasureError
-from deadheat.core.kernels import cascade, counts, first, pairwise, prefix_counts, segments
+from deadheat.core.kernels import cascade, cascade_variance, counts, first, pairwise, prefix_counts, segments
 from oracle.prefix_counts import Array, LargeTie
 
 
@@ -127,8 +127,8 @@ def test_merging_equal_documents_equals_adding_them_one_by_one(plain_stop: float
     rng = np.random.default_rng(7)
     stop = rng.choice([0.125, 0.5, 0.875], 700)
     tie, classes = groups(stop.tolist(), 900, 400, plain_stop), {s: int((stop == s).sum()) for s in (0.125, 0.5, 0.875)}
-    one_by_one = cascade._stop_chances(tie, np.array([0]), 400)[0]
-    np.testing.assert_allclose(cascade._merged_chances(tie, 0, 400, classes), one_by_one, rtol=1e-12)
+    one_by_one = cascade.compute_stop_chances(tie, np.array([0]), 400)[0]
+    np.testing.assert_allclose(cascade.merge_classes(900, plain_stop, classes, 400), one_by_one, rtol=1e-12)
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_documents_taken_together_equal_a_sum_over_what_was_seen(
 ) -> None:
     counts = (90, 60)
     tie = groups([stops[0]] * counts[0] + [stops[1]] * counts[1], size - sum(counts), inside)
-    found = cascade.variance(tie, weights=1 / np.arange(1.0, size + 1))[0]
+    found = cascade_variance.variance(tie, weights=1 / np.arange(1.0, size + 1))[0]
 
     def added(rank: int, kind: int, first: Array, second: Array) -> Array:
         arrived = (1 - stops[0]) ** first * (1 - stops[1]) ** second
@@ -150,14 +150,16 @@ def test_documents_taken_together_equal_a_sum_over_what_was_seen(
 
 
 def test_only_many_documents_are_taken_together() -> None:
-    alike = cascade._alike(groups([0.001] * 100 + [0.9] * 100, 0, 200), np.array([200 * 200]))
+    alike = cascade_variance.count_alike(groups([0.001] * 100 + [0.9] * 100, 0, 200), np.array([200 * 200]))
     assert 100 <= alike[0] < 110  # a few of the others do not spoil it
-    assert cascade._alike(groups([0.001] * 100, 0, 100), np.array([64 * 64])).tolist() == [0]
-    assert cascade._alike(groups([0.001] * 20 + [0.9] * 100, 0, 120), np.array([120 * 120])).tolist() == [0]
+    assert cascade_variance.count_alike(groups([0.001] * 100, 0, 100), np.array([64 * 64])).tolist() == [0]
+    assert cascade_variance.count_alike(groups([0.001] * 20 + [0.9] * 100, 0, 120), np.array([120 * 120])).tolist() == [
+        0
+    ]
 
 
 def test_many_different_documents_are_not_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cascade, "_merged_chances", None)  # each class would take as many steps as ranks are read
+    monkeypatch.setattr(cascade, "merge_classes", None)  # each class would take as many steps as ranks are read
     assert value("ERR", one_tie((np.arange(1, 2001) / 1000).tolist(), 3000)) > 0
 
 
@@ -166,7 +168,7 @@ def test_cascade_of_equal_documents_equals_a_sum_over_ranks() -> None:
     tie, weights = groups([0.4] * 30, 0, 30), 1 / np.arange(1.0, 31)
     expected = sum(0.6 ** (i - 1) * 0.4 / i for i in range(1, 31))
     assert cascade.mean(tie, weights=weights)[0] == pytest.approx(expected, rel=1e-13)
-    assert cascade.variance(tie, weights=weights)[0] == 0
+    assert cascade_variance.variance(tie, weights=weights)[0] == 0
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.errors import MeasureError
-from deadheat.core.kernels import cascade
+from deadheat.core.kernels import cascade, cascade_variance
 from deadheat.core.kernels.segments import scan_before
 from deadheat.core.measures.base import (
     Call,
@@ -94,7 +94,7 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
         groups, query, arrival = self._groups(placements)
         weights = 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
         part = (
-            arrival**2 * cascade.variance(groups, weights=weights)
+            arrival**2 * cascade_variance.variance(groups, weights=weights)
             if squares
             else arrival * cascade.mean(groups, weights=weights)
         )
