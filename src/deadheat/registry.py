@@ -55,7 +55,8 @@ CORE = Plugin(
     readers=(
         FileFormats("deadheat.core.io.formats.delimited", ("csv", "tsv"), (".csv", ".tsv")),
         FileFormats("deadheat.core.io.formats.trec", ("trec",), (".run", ".qrels", ".qrel", ".trec", ".txt")),
-        FileFormats("deadheat.core.io.formats.jsonl", ("jsonl", "json"), (".jsonl", ".ndjson", ".json")),
+        FileFormats("deadheat.core.io.formats.jsonl", ("jsonl",), (".jsonl", ".ndjson")),
+        FileFormats("deadheat.core.io.formats.json_documents", ("json",), (".json",)),
         FileFormats("deadheat.core.io.formats.parquet", ("parquet",), (".parquet",)),
     ),
     beside=(BesideTables("deadheat.core.placements.subtopics", ("subtopics",)),),

@@ -79,6 +79,16 @@ def test_lists_of_documents_can_be_of_an_unanswerable_query(tmp_path: Path) -> N
         dh.read_qrels(path)
 
 
+@pytest.mark.parametrize("name", ["q.json", "q.jsonl"])
+def test_files_in_which_no_query_is_answerable_have_no_row(name: str, tmp_path: Path) -> None:
+    row = json.dumps(ROWS[1])
+    path = tmp_path / name
+    path.write_text(f"[{row}]" if name == "q.json" else row)
+    with pytest.raises(DataError) as caught:
+        dh.read_qrels(path)
+    assert caught.value.problem == "qrels without a single row"
+
+
 def test_arrays_of_documents_can_be_of_an_unanswerable_query() -> None:
     judged = {"query_id": "q1", "doc_id": np.array(["a", "b"]), "relevance": np.array([1, 0])}
     bare = {"query_id": "q2", "doc_id": np.array([]), "relevance": np.array([]), "answerable": False}

@@ -25,7 +25,8 @@ from deadheat.core.errors import (
     SwappedFilesError,
 )
 from deadheat.core.io.formats import locate, scan
-from deadheat.core.io.formats.jsonl import _lines, _parse, _rows
+from deadheat.core.io.formats.json_rows import check_rows
+from deadheat.core.io.formats.jsonl import JsonLines
 from deadheat.core.io.kinds import VALUE_COLUMN, resolve_columns
 from deadheat.core.io.values import read_value
 
@@ -245,8 +246,8 @@ def test_polars_and_the_slow_way_agree(
     content = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=ascii_only) + "\n" for row in rows]
     path.write_text("".join(content), encoding="utf-8", newline="")
     columns = resolve_columns(names, "run", where=path)
-    assert [row for _, row in _rows(_lines(path, path), columns, "run", path)] == rows
-    fast = _parse(path, columns, [])
+    assert [row for _, row in check_rows(JsonLines(path, path), columns, "run")] == rows
+    fast = JsonLines(path, path).parse(columns, [])
     assert fast is None or fast.rows() == rows
 
 

@@ -15,7 +15,8 @@ from deadheat.core.io.files import check_readable
 from deadheat.core.io.formats import format_of
 from deadheat.core.io.formats.base import SAMPLE, Content
 from deadheat.core.io.formats.delimited import HeaderFile, read_numbers
-from deadheat.core.io.formats.jsonl import JsonNumber, first_objects, keys_of, read_jsonl
+from deadheat.core.io.formats.json_rows import JsonNumber, list_keys
+from deadheat.core.io.formats.jsonl import first_objects, read_jsonl
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.frames import canonical, to_polars
 from deadheat.core.io.kinds import KEYS, refuse_patterns, resolve_columns
@@ -147,7 +148,7 @@ def _numeric(table: HeaderFile) -> list[str]:
 def _read_jsonl(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
     """Read the ids of JSON lines and several scores of each object, in file order."""
     some = first_objects(path)
-    known = keys_of(some)
+    known = list_keys(some)
     numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {JsonNumber}]
     chosen, notes = chosen_names(names, numeric, known, given, path)
     return read_each(lambda columns: read_jsonl(path, "run", columns), chosen, given, notes, path)
