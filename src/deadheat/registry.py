@@ -257,11 +257,11 @@ JUDGES = Plugin(
         OptionGroup("judge", "deadheat.plugins.judges.options", ("--judge",)),
         OptionGroup("grades", "deadheat.plugins.judges.answer_options", ("--grades",)),
     ),
+    inputs=("deadheat.plugins.judges.grade_input",),
     evaluators=("deadheat.plugins.judges.options",),
     services=(
         Service("judge", "deadheat.plugins.judges.labels", "judge="),
         Service("judge_in_files", "deadheat.plugins.judges.files", "--judge"),
-        Service("answers_in_files", "deadheat.plugins.judges.files", "--grades"),
     ),
     features=(
         Feature(
@@ -523,10 +523,8 @@ ENGINES = Plugin(
     options=(
         OptionGroup("engines", "deadheat.plugins.engines.options", ("--engine", "--spark-master", "--spark-conf")),
     ),
-    services=(
-        Service("engines", "deadheat.plugins.engines.opening", "--engine"),
-        Service("by_query", "deadheat.plugins.engines.by_query", "a run that is not held in memory"),
-    ),
+    inputs=("deadheat.plugins.engines.opening",),
+    services=(Service("by_query", "deadheat.plugins.engines.by_query", "a run that is not held in memory"),),
 )
 
 FIGURES = Plugin(

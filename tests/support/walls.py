@@ -42,7 +42,7 @@ MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
     "bounds": 6,
     "columns": 0,
     "dense": 1,
-    "engines": 4,
+    "engines": 1,
     "exports": 0,
     "figures": 11,
     "gates": 0,

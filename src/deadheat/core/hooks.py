@@ -32,6 +32,7 @@ Kind = Literal[
     "objects",
     "beside",
     "judgments",
+    "inputs",
     "evaluations",
     "systems",
     "evaluators",
@@ -303,6 +304,9 @@ class Plugin(NamedTuple):
     judgments : tuple of str, default ()
         Modules with an option that takes other judgments in the place of QRELS: ``JUDGMENTS``, a `JudgmentsOption` of
         the command line.
+    inputs : tuple of str, default ()
+        Modules with an option under which commands read their files in another way: ``INPUT``, an `InputOption` of the
+        command line.
     facts : tuple of str, default ()
         Modules with what a feature says in reports: ``facts_of_evaluations`` takes evaluations of one kind,
         ``facts_of_comparison`` comparisons by stratum; both return facts.
@@ -345,6 +349,7 @@ class Plugin(NamedTuple):
     objects: tuple[str, ...] = ()
     beside: tuple[BesideTables, ...] = ()
     judgments: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()

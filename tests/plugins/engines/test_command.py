@@ -235,6 +235,19 @@ def test_what_an_engine_cannot_do(
     assert message in " ".join(result.stderr.split())
 
 
+def test_what_a_judge_wrote_beside_runs_of_an_engine(data: Path, tmp_path: Path) -> None:
+    """Judgments are read as --grades says and plain runs by the engine; a table of answers is no run of scores."""
+    qrels = pl.DataFrame(rows_of(BATCH.qrels), schema=NAMES["qrels"], orient="row")
+    answers = qrels.with_columns(answer=pl.format("Score: {}", "relevance")).drop("relevance")
+    answers.write_csv(tmp_path / "answers.csv")
+    given = (tmp_path / "answers.csv", data / "one.parquet", *MEASURES, "--grades", "error", "--format", "csv")
+    assert ok("evaluate", *given, "--engine", "polars") == ok("evaluate", *given)
+
+    answers.write_parquet(tmp_path / "answers.parquet")
+    graded = (data / "qrels.jsonl", tmp_path / "answers.parquet", *MEASURES, "--grades", "error", "--format", "csv")
+    assert ok("evaluate", *graded, "--engine", "polars") == ok("evaluate", *graded)
+
+
 @pytest.mark.skipif(not find_spec("pyspark"), reason="PySpark is not installed (make spark)")
 def test_spark_without_java(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")

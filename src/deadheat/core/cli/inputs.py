@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import deadheat as dh
-from deadheat.core import hooks
 from deadheat.core.cli.errors import error_message, refuse, refuse_if
+from deadheat.core.cli.input_options import input_options, input_options_asked
 from deadheat.core.cli.judged import judgments_asked, options_of_judgments
 from deadheat.core.cli.paths import asked, label, stands_for_file
 from deadheat.core.errors import DataError
@@ -24,25 +24,30 @@ else:
 
 
 def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
-    """Read qrels under the options of the command, for its engine if it has one.
+    """Read qrels under the options of the command.
 
     Repeated judgments are merged, or an error if they contradict each other; of training data, repeats are usual.
     """
     options = asked()
-    qrels: dh.Qrels | None = None
-    if options.get("grades"):
-        qrels = hooks.service("answers_in_files").qrels_of(path)
-    qrels = (qrels or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
+    qrels = _qrels_of(path).normalized(options.get("normalize_ids"))
     if is_checked:
         qrels.check_duplicates()
     if options.get("collection") or options.get("strict"):
         from deadheat.core.evaluation.evaluate import checked
 
         qrels = checked(qrels, options["collection"], options.get("rel"), strict=options["strict"])
-    if not options.get("engine"):
-        return qrels
-    beside: dh.Qrels = hooks.service("engines").qrels_beside_runs(qrels)
-    return beside
+    for option in input_options_asked():
+        qrels = option.beside_runs(qrels)
+    return qrels
+
+
+def _qrels_of(path: str) -> dh.Qrels:
+    """Read qrels by the first option that reads them, or as files are read."""
+    for option in input_options_asked():
+        qrels = option.qrels_of(path)
+        if qrels is not None:
+            return qrels
+    return dh.Qrels(path, columns=named_columns("qrels"))
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
@@ -59,24 +64,28 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
         Whether ties are ordered as --then-by says.
     """
     options = asked()
-    name = name or label(path)
-    run: dh.Run | None = None
-    if options.get("grades"):
-        run = hooks.service("answers_in_files").run_of(path, name, form)
-    if run is None:
-        is_ascending = bool(options.get("ascending"))
-        run = dh.Run(source_of(path), name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
-    run = run.normalized(options.get("normalize_ids"))
+    run = _run_of(path, name or label(path), form).normalized(options.get("normalize_ids"))
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
     return checked_run(run)
 
 
-def source_of(path: str) -> Any:  # noqa: ANN401 - a frame of an engine, or the path
-    """Return what the run of a file is read from: its frame in the engine of the command, if it has one."""
-    if not asked().get("engine"):
-        return path
-    return hooks.service("engines").frame_of_file(path)
+def _run_of(path: str, name: str, form: str | None) -> dh.Run:
+    """Read a run by the first option that reads it, or as files are read."""
+    for option in input_options_asked():
+        run = option.run_of(path, name, form)
+        if run is not None:
+            return run
+    is_ascending = bool(asked().get("ascending"))
+    return dh.Run(path, name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
+
+
+def source_of(path: str) -> object:
+    """Return what the rows of a file are read from: an object, if an option says so, or the path."""
+    for option in input_options_asked():
+        if option.rows_of is not None:
+            return option.rows_of(path)
+    return path
 
 
 def checked_run(run: dh.Run) -> dh.Run:
@@ -150,23 +159,29 @@ def named_columns(kind: str) -> dict[str, str]:
     return {name: column for name, column in named.items() if "." not in name} | own
 
 
+def _is_stream(path: str) -> bool:
+    """Tell whether a path is there, and neither a file nor a folder: a pipe, say."""
+    place = Path(path)
+    return place.exists() and not (place.is_file() or place.is_dir())
+
+
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.core.io.files import check_readable, in_catalogue
     from deadheat.core.io.folders import files_in
 
     wrong: list[str] = []
-    engines = hooks.find_service("engines")
-    in_engine = engines is not None and engines.checked_engine() is not None
+    for possible in input_options():
+        possible.check()
+    given = input_options_asked()
     for path in dict.fromkeys(paths):
-        one = Path(path)
-        if in_catalogue(path) or (engines is not None and in_engine and engines.has_files(path)):
+        if in_catalogue(path) or any(option.has_files(path) for option in given):
             continue
-        if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
+        if paths.count(path) > 1 and _is_stream(path):
             name = stands_for_file(path, path) or escape_invisible(path)
             raise click.UsageError(f"{name} can be read only once, and is named twice")
         try:
-            for file in files_in(one) if one.is_dir() else [path]:
+            for file in files_in(Path(path)) if Path(path).is_dir() else [path]:
                 check_readable(file)
         except DataError as error:
             wrong.append(error_message(error))

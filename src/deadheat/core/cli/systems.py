@@ -84,8 +84,9 @@ def _system_in(path: str, name: str, form: str | None) -> System | None:
     from deadheat.core.io.formats import has_column
 
     options = asked()
-    if not options.get("engine") and not any(has_column(Path(path), one, form) for one in hooks.columns_of_runs()):
+    source = source_of(path)
+    if source is path and not any(has_column(Path(path), column, form) for column in hooks.columns_of_runs()):
         return None
     from deadheat.core.evaluation.systems import system_in
 
-    return system_in(source_of(path), name=name, columns=named_columns("run"), ascending=bool(options.get("ascending")))
+    return system_in(source, name=name, columns=named_columns("run"), ascending=bool(options.get("ascending")))

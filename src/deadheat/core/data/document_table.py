@@ -31,7 +31,7 @@ from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.kinds import Kind, check_given
 from deadheat.core.io.notes import Notes
 from deadheat.core.io.results import LEAVE_OUT_PADDING, PADDING
-from deadheat.core.io.sources import OF_CASES, read_object
+from deadheat.core.io.sources import read_object
 from deadheat.core.io.values import FORMS, Nested, check_mapping
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.phases import phase
@@ -128,8 +128,8 @@ class DocumentTable(InNotebooks):
             return Content(path, ranks=ranks_of_file(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
-        if content.are_cases:  # which a higher floor reads
-            return Content(hooks.service("cases").read_cases(path, format=self.format).qrels().to_dict(), (OF_CASES,))
+        if content.read_by:
+            content = hooks.service(content.read_by).content_of_qrels(path, self.format)
         return content
 
     @classmethod

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from deadheat.core.data.run import Run
 
 
+class GivesQrels(Protocol):
+    """An object that is read as qrels: labelled cases, say."""
+
+    note_on_qrels: ClassVar[str]
+    """What the judgments are, for the notes of the qrels."""
+
+    def qrels(self) -> Qrels:
+        """Return them."""
+        ...
+
+
 class JudgesRuns(Protocol):
     """Judgments that make qrels for each run that they are given."""
 

@@ -15,8 +15,13 @@ from deadheat.core.io.formats import (
     has_column,
 )
 
-# A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
 Source: TypeAlias = object
+"""What qrels and runs are read from: a path, dicts, rows, a frame of any library.
+
+No type says more than `object` does: frames of a dozen libraries share no base, and are known by what they hold. An
+object of deadheat or of a plugin that is given in their place is known by the protocol that it fulfils: `JudgesRuns`
+(qrels for each run), `System` (several runs of one system), `GivesQrels` (rows of qrels).
+"""
 
 
 def path_of(source: Source) -> Path | None:

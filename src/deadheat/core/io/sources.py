@@ -23,8 +23,6 @@ from deadheat.core.wording import format_list
 Recogniser = Callable[[Any, Kind, str, Mapping[str, str]], Content | None]
 RECOGNISERS: list[Recogniser] = []  # that plugins register
 
-OF_CASES = "judgments are the expected ids of labelled cases"
-
 
 def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
     """Return what an object holds.
@@ -104,9 +102,10 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
 
 
 def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
-    """Read labelled cases; raise for an evaluation and for a matrix, with the function that takes them."""
-    if kind == "qrels" and getattr(type(source), "are_cases", False):
-        return Content(source.qrels().to_dict(), (OF_CASES,))
+    """Read what gives qrels; raise for an evaluation and for a matrix, with the function that takes them."""
+    note_on_qrels = getattr(type(source), "note_on_qrels", None)
+    if kind == "qrels" and note_on_qrels is not None:
+        return Content(source.qrels().to_dict(), (note_on_qrels,))
     if getattr(type(source), "is_evaluation", False):
         raise SourceTypeError(
             found="an evaluation",

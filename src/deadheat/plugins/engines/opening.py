@@ -10,6 +10,8 @@ import click
 import deadheat as dh
 from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse
+from deadheat.core.cli.input_options import InputOption
+from deadheat.core.cli.inputs import named_columns
 from deadheat.core.cli.paths import asked
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.structures import copy_with
@@ -42,14 +44,20 @@ def qrels_beside_runs(qrels: dh.Qrels) -> dh.Qrels:
     return copy_with(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
 
 
-def frame_of_file(path: str) -> object:
+def rows_of(path: str) -> object:
     """Return the frame of the engine that has the rows of a file."""
     with guard_polars(path):
         return opened_engine().frame(path)
 
 
-def checked_engine() -> str | None:
-    """Return the engine of the command; refuse one that does not exist, or options that it does not go with."""
+def run_of(path: str, name: str, form: str | None) -> dh.Run:
+    """Return the run whose rows the engine has."""
+    is_ascending = bool(asked().get("ascending"))
+    return dh.Run(rows_of(path), name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
+
+
+def check_engine() -> None:
+    """Refuse an engine that does not exist, and options that it does not go with."""
     name = asked().get("engine")
     if name != "spark":
         refuse(("spark_master", "spark_conf"), "is for --engine spark")
@@ -58,7 +66,6 @@ def checked_engine() -> str | None:
 
         check_choice("engine", name, ENGINES)
         refuse(("then_by",), f"takes runs into memory: leave out --engine {name}")
-    return name
 
 
 def has_files(path: str) -> bool:
@@ -66,3 +73,10 @@ def has_files(path: str) -> bool:
     from deadheat.plugins.engines.frames import is_remote, parquet_files
 
     return not Path(path).is_file() and (is_remote(path) or bool(parquet_files(path)))
+
+
+def _qrels_as_without(_: str) -> None:
+    """Leave it to the command to read qrels: they are small."""
+
+
+INPUT = InputOption("engine", _qrels_as_without, run_of, rows_of, has_files, check_engine, qrels_beside_runs)

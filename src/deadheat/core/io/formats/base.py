@@ -60,8 +60,8 @@ class Content:
         How the rows of a lazy frame are to be read, if they are not yet checked.
     is_trec : bool
         Whether these are rows as TREC has them.
-    are_cases : bool
-        Whether these are labelled cases, and nothing was read: the benchmark package reads them.
+    read_by : str
+        The service that reads this file in our place, by its ``content_of_qrels``; empty where the content was read.
     list_order : {"rise", "fall"}, optional
         Of a run in lists, where the scores of every list rise from its first result to its last, or fall; two results
         do so by chance.
@@ -78,7 +78,7 @@ class Content:
     query_runs: IdRuns | None = None
     reading: Reading | None = None
     is_trec: bool = False
-    are_cases: bool = False
+    read_by: str = ""
     list_order: ListOrder | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ class Content:
         return cls(listing.documents, listing.notes, list_order=order, columns=columns or {})
 
 
-CASES = Content({}, are_cases=True)
+CASES = Content({}, read_by="cases")
 
 
 @dataclass(frozen=True, kw_only=True)

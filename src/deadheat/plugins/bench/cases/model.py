@@ -112,7 +112,7 @@ class Cases:
     (<Cases mine: 1 case, languages de>, ('de',), {'a': {'HP:0001250': 1.0}})
     """
 
-    are_cases: ClassVar[bool] = True  # so that whoever reads qrels can take them
+    note_on_qrels: ClassVar[str] = "judgments are the expected ids of labelled cases"  # where they are read as qrels
 
     name: str
     metadata: Mapping[str, Any]

@@ -14,6 +14,7 @@ from deadheat.core.checks import as_pattern, check_choice
 from deadheat.core.data.sources import label_of
 from deadheat.core.errors import Advice, CasesError, ColumnError, DataError, ParameterError
 from deadheat.core.io.files import check_readable
+from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES
 from deadheat.core.io.records import Records, Wanted, as_text, read_records
 from deadheat.core.wording import did_you_mean, format_count, quote_text
@@ -191,6 +192,12 @@ class CaseFile:
         head = head if head in row else keys[0]
         inside = keys[1:] if isinstance(row[head], list | dict) else ()  # an id may be no list
         return self.records.json.line_of([*self.records.keys, place, head, *inside])
+
+
+def content_of_qrels(path: Path, format: str | None) -> Content:  # noqa: A002 - as read_cases has it
+    """Return the judgments of a file of labelled cases that was given as qrels."""
+    cases = read_cases(path, format=format)
+    return Content(cases.qrels().to_dict(), (cases.note_on_qrels,))
 
 
 def read_cases(
