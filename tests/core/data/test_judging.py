@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.changes import changes
+from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.judging import judges_runs, kind_behind, kind_of
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 from deadheat.core.errors import DataError, MeasureError, ParameterError
@@ -119,7 +119,7 @@ def test_qrels_know_what_made_them() -> None:
     assert kind_behind(before.qrels).what == "lengths"
     assert (before.qrels_hash, after.qrels_hash) == ("1", "2")
     assert kind_behind(dh.Qrels({"q": {"a": 1}})) is DOCUMENTS
-    found = changes(before.qrels, after.qrels)
+    found = compare_judgments(before.qrels, after.qrels)
     assert found.rules == (str(LengthRule(1)), str(LengthRule(2)))
     assert str(found) == "1 query: 1 with changed judgments; LengthRule(length=1) became LengthRule(length=2)"
     assert found.documents.rows() == [("", "length", 1.0, 2.0)]

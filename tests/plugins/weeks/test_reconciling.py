@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.changes import changes
+from deadheat.core.data.changes import compare_judgments
 from deadheat.core.errors import DataError, NothingJudgedWarning, ParameterError
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.reconciling import reconciled
@@ -190,14 +190,14 @@ def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
 def test_documents_that_may_have_been_renamed_are_named() -> None:
     first = next(iter(QRELS["q07"]))
     other = {**QRELS, "q07": {("bill" if doc == first else doc): one for doc, one in QRELS["q07"].items()}}
-    found = changes(dh.Qrels(QRELS), dh.Qrels(other))
-    assert found.replaced() == [("q07", first, "bill")]
+    found = compare_judgments(dh.Qrels(QRELS), dh.Qrels(other))
+    assert found.find_replaced() == [("q07", first, "bill")]
     _, together = reconciled({"old": made(QRELS, OLD, "1"), "new": made(other, OLD, "2")})
     assert together is not None
     assert together.renamed().startswith(f"'{first}' by 'bill' in the judgments: if these are new ids")
     # one that went and two that came may be anything
-    assert changes(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 1, "c": 1}})).replaced() == []
-    assert changes(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 2}})).replaced() == []
+    assert compare_judgments(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 1, "c": 1}})).find_replaced() == []
+    assert compare_judgments(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 2}})).find_replaced() == []
 
 
 def test_a_baseline_of_which_no_document_is_judged_any_more_is_refused() -> None:

@@ -18,18 +18,19 @@ class Changes:
     Attributes
     ----------
     same, changed, added, gone : tuple of str
-        Queries, sorted: those with equal judgments, those with others, and those of one set alone.
+        Queries, sorted: those with equal judgments, those with other judgments, and those that only the new or only the
+        old set has.
     documents : polars.DataFrame
-        query_id, doc_id, old and new relevance of the judgments that differ; null where there is none. Of judgments of
-        another kind than documents, doc_id is the name of what is judged.
+        query_id, doc_id, old and new relevance of the judgments that differ; null where there is none. If something
+        else than documents is judged, doc_id is its name.
     grades : polars.DataFrame
-        old, new, n: how many judgments there are of each pair of grades, those that are the same too.
+        old, new, n: how many judgments there are of each pair of grades, also of equal ones.
     rules : tuple of str
-        If the judgments are of another kind than documents, and have another rule than before: the old and the new one.
-    of_rules : str
-        What the new rule asks for, in a few words.
+        The old and the new judging rule, if they differ; None stands for judgments of documents.
+    rule_change : str
+        How the new rule differs from the old one, in a few words.
     judging_rule : JudgingRule or None
-        Of the old judgments, if both are of another kind than documents.
+        The old judging rule; None if either set judges documents.
     """
 
     same: tuple[str, ...]
@@ -39,31 +40,40 @@ class Changes:
     documents: pl.DataFrame
     grades: pl.DataFrame
     rules: tuple[str, ...] = ()
-    of_rules: str = ""
+    rule_change: str = ""
     judging_rule: JudgingRule | None = None
 
     def __str__(self) -> str:
-        n_queries = format_count(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
+        n_queries = len(self.same) + len(self.changed) + len(self.added)
         numbers = {
             "the same": len(self.same),
             "with changed judgments": len(self.changed),
             "new": len(self.added),
             "gone": len(self.gone),
         }
-        text = f"{n_queries}: " + ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
-        return f"{text}; {self.of_rules}" if self.of_rules else text
+        counts = [f"{number:,} {what}" for what, number in numbers.items() if number]
+        text = f"{format_count(n_queries, 'query', 'queries')}: {', '.join(counts)}"
+        if self.rule_change:
+            text += f"; {self.rule_change}"
+        return text
 
-    def replaced(self) -> list[tuple[str, str, str]]:
-        """Return query, old and new document where one relevant document came for another: it may be renamed."""
-        rows = self.documents.filter(pl.col("query_id").is_in(pl.Series(self.changed, dtype=pl.String).implode()))
-        gone = rows.filter(pl.col("new").is_null() & (pl.col("old") > 0))
-        come = rows.filter(pl.col("old").is_null() & (pl.col("new") > 0))
-        both = gone.join(come, on=["query_id"], suffix="_new").filter(pl.col("old") == pl.col("new_new"))
-        alone = ~pl.struct("query_id", "doc_id").is_duplicated() & ~pl.struct("query_id", "doc_id_new").is_duplicated()
-        return both.filter(alone).select("query_id", "doc_id", "doc_id_new").sort(pl.all()).rows()
+    def find_replaced(self) -> list[tuple[str, str, str]]:
+        """Return query, old and new document where one relevant document took the place of another: a new id, perhaps.
+
+        Both have the same relevance, and no other document of the query came or went with it.
+        """
+        is_changed = pl.col("query_id").is_in(pl.Series(self.changed, dtype=pl.String).implode())
+        documents = self.documents.filter(is_changed)
+        gone = documents.filter(pl.col("new").is_null() & (pl.col("old") > 0))
+        added = documents.filter(pl.col("old").is_null() & (pl.col("new") > 0))
+        pairs = gone.join(added, on=["query_id"], suffix="_added").filter(pl.col("old") == pl.col("new_added"))
+        has_other_successor = pl.struct("query_id", "doc_id").is_duplicated()
+        has_other_predecessor = pl.struct("query_id", "doc_id_added").is_duplicated()
+        replaced = pairs.filter(~has_other_successor & ~has_other_predecessor)
+        return replaced.select("query_id", "doc_id", "doc_id_added").sort(pl.all()).rows()
 
 
-def changes(old: Qrels, new: Qrels) -> Changes:
+def compare_judgments(old: Qrels, new: Qrels) -> Changes:
     """Return what differs between two sets of judgments.
 
     Parameters
@@ -72,53 +82,71 @@ def changes(old: Qrels, new: Qrels) -> Changes:
 
     Examples
     --------
-    >>> found = changes(Qrels({"q1": {"a": 1}, "q2": {"a": 1}}), Qrels({"q1": {"a": 1, "b": 2}, "q3": {"a": 1}}))
-    >>> str(found)
+    >>> old = Qrels({"q1": {"a": 1}, "q2": {"a": 1}})
+    >>> changes = compare_judgments(old, Qrels({"q1": {"a": 1, "b": 2}, "q3": {"a": 1}}))
+    >>> str(changes)
     '2 queries: 1 with changed judgments, 1 new, 1 gone'
-    >>> found.documents.sort("query_id", "doc_id").rows()
+    >>> changes.documents.sort("query_id", "doc_id").rows()
     [('q1', 'b', None, 2.0), ('q2', 'a', 1.0, None), ('q3', 'a', None, 1.0)]
     """
-    own, other = old.judging_rule, new.judging_rule
-    have_rules = own is not None and other is not None
-    rules: tuple[str, ...] = ()
-    of_rules = ""
-    if own is not None and other is not None:  # they differ in nothing if they were held against other runs
-        judgments = _joined([own.judged(old), other.judged(new)], PAIR)
-        of_rules = own.change_to(other)
+    old_rule = old.judging_rule
+    new_rule = new.judging_rule
+    if old_rule is not None and new_rule is not None:  # qrels of one rule differ by run: compare what is judged
+        judgments = _join_judgments(old_rule.judged(old), new_rule.judged(new), PAIR)
+        documents = _select_differing(judgments)
+        changed = set(documents["query_id"])
+        rule_change = old_rule.change_to(new_rule)
+        common_rule = old_rule
     else:
-        judgments = _joined([qrels.to_polars() for qrels in (old, new)], PAIR)
-    differs = pl.col("old").ne_missing(pl.col("new"))
-    documents = judgments.filter(differs)
-    changed = set(documents["query_id"])
-    if not have_rules and (old.subtopics is not None or new.subtopics is not None):
-        frames = [
-            one.to_polars().with_columns(subtopic=pl.lit("")) if one.subtopics is None else one.subtopics
-            for one in (old, new)
-        ]
-        changed |= set(_joined(frames, (*PAIR, "subtopic")).filter(differs)["query_id"])
+        judgments = _join_judgments(old.to_polars(), new.to_polars(), PAIR)
+        documents = _select_differing(judgments)
+        changed = set(documents["query_id"]) | _find_changed_subtopics(old, new)
+        rule_change = ""
+        common_rule = None
     changed |= set(old.unanswerable) ^ set(new.unanswerable)
-    before, after = (set(one.in_order[0]["query_id"]) for one in (old, new))
-    both = before & after
-    if own != other:
-        rules = (str(own), str(other))
-        changed |= both
-    same, differing, added, gone = map(sorted, (both - changed, both & changed, after - before, before - after))
+    old_queries = set(old.in_order.queries["query_id"])
+    new_queries = set(new.in_order.queries["query_id"])
+    common = old_queries & new_queries
+    rules: tuple[str, ...] = ()
+    if old_rule != new_rule:
+        rules = (str(old_rule), str(new_rule))
+        changed |= common
     return Changes(
-        same=tuple(same),
-        changed=tuple(differing),
-        added=tuple(added),
-        gone=tuple(gone),
+        same=tuple(sorted(common - changed)),
+        changed=tuple(sorted(common & changed)),
+        added=tuple(sorted(new_queries - old_queries)),
+        gone=tuple(sorted(old_queries - new_queries)),
         documents=documents,
         grades=judgments.group_by("old", "new").agg(n=pl.len()).sort("old", "new"),
         rules=rules,
-        of_rules=of_rules,
-        judging_rule=own if have_rules else None,
+        rule_change=rule_change,
+        judging_rule=common_rule,
     )
 
 
-def _joined(frames: list[pl.DataFrame], keys: tuple[str, ...]) -> pl.DataFrame:
-    old, new = (
-        frame.select(*keys, pl.col("relevance").cast(pl.Float64).alias(name))
-        for frame, name in zip(frames, ("old", "new"), strict=True)
-    )
-    return old.join(new, on=[*keys], how="full", coalesce=True)
+def _find_changed_subtopics(old: Qrels, new: Qrels) -> set[str]:
+    """Return the queries whose judgments of subtopics differ."""
+    if old.subtopics is None and new.subtopics is None:
+        return set()
+    judgments = _join_judgments(_take_subtopics(old), _take_subtopics(new), (*PAIR, "subtopic"))
+    return set(_select_differing(judgments)["query_id"])
+
+
+def _take_subtopics(qrels: Qrels) -> pl.DataFrame:
+    """Return the judgments of subtopics; those of documents, with an empty subtopic, if there are none."""
+    if qrels.subtopics is None:
+        return qrels.to_polars().with_columns(subtopic=pl.lit(""))
+    return qrels.subtopics
+
+
+def _join_judgments(old: pl.DataFrame, new: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+    """Return the keys with old and new, the relevance in both sets; null where a set lacks the judgment."""
+    relevance = pl.col("relevance").cast(pl.Float64)
+    old_judgments = old.select(*keys, old=relevance)
+    new_judgments = new.select(*keys, new=relevance)
+    return old_judgments.join(new_judgments, on=[*keys], how="full", coalesce=True)
+
+
+def _select_differing(judgments: pl.DataFrame) -> pl.DataFrame:
+    """Return the joined judgments whose old and new relevance differ."""
+    return judgments.filter(pl.col("old").ne_missing(pl.col("new")))

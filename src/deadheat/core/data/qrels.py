@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -62,6 +62,23 @@ class JudgingRule(Protocol):
     def none_known(self, name: str, reference: str) -> str:
         """Say that nothing that the run `name` retrieved is of a document that the judgments of `reference` know."""
         ...
+
+
+class OrderedJudgments(NamedTuple):
+    """The judgments of qrels by query, highest relevance first.
+
+    Attributes
+    ----------
+    queries : polars.DataFrame
+        query_id and code of all queries, also of those without a judgment.
+    codes : ndarray of int, shape (n_judged,)
+        The code of each judgment's query.
+    relevance : ndarray of float, shape (n_judged,)
+    """
+
+    queries: pl.DataFrame
+    codes: IntArray
+    relevance: FloatArray
 
 
 class Qrels(DocumentTable):
@@ -266,17 +283,21 @@ class Qrels(DocumentTable):
         return getattr(self.judging_rule, "span_rule", None)
 
     @cached_property
-    def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
-        """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
+    def in_order(self) -> OrderedJudgments:
+        """The judgments by query, highest relevance first."""
         ordered = (
             self.to_polars().select("query_id", "relevance").sort("query_id", "relevance", descending=[False, True])
         )
-        runs = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
+        sizes = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
         if self.bare:
-            runs = pl.concat([runs, pl.DataFrame({"query_id": self.bare, "n": 0}, schema=runs.schema)]).sort("query_id")
-        codes = np.arange(runs.height)
-        queries = runs.select("query_id", code=codes)
-        return queries, np.repeat(codes, runs["n"].to_numpy()), ordered["relevance"].to_numpy()
+            bare_sizes = pl.DataFrame({"query_id": self.bare, "n": 0}, schema=sizes.schema)
+            sizes = pl.concat([sizes, bare_sizes]).sort("query_id")
+        codes = np.arange(sizes.height)
+        return OrderedJudgments(
+            queries=sizes.select("query_id", code=codes),
+            codes=np.repeat(codes, sizes["n"].to_numpy()),
+            relevance=ordered["relevance"].to_numpy(),
+        )
 
     @cached_property
     def bare(self) -> tuple[str, ...]:

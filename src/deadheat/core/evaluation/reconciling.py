@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, TextArray, is_member
-from deadheat.core.data.changes import Changes, changes
+from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.judging import kind_behind
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.errors import Advice, DataError
@@ -93,7 +93,7 @@ class Reconciled:
 
     def renamed(self) -> str:
         """Return a warning if documents may have been renamed; the earlier ranking does not know their new ids."""
-        pairs = dict.fromkeys(pair[1:] for one in self.changes.values() for pair in one.replaced())
+        pairs = dict.fromkeys(pair[1:] for one in self.changes.values() for pair in one.find_replaced())
         if not pairs or self.way == "shared":
             return ""
         shown = format_list([f"{old!r} by {new!r}" for old, new in pairs])
@@ -219,14 +219,14 @@ def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "
     when = f"{same}, or compare the queries whose judgments are equal: "
     return DataError(
         f"{' and '.join(evaluations)} were evaluated with different qrels (SHA-256 {hashes}; from {old} to {new}:"
-        f" {changes(evaluations[old].qrels, evaluations[new].qrels)})",
+        f" {compare_judgments(evaluations[old].qrels, evaluations[new].qrels)})",
         hint=same if way == "strict" else Advice("judgments", "shared", when=when),
     )
 
 
 def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:
     """Select the queries whose judgments are equal; leave out measures that others have a part in."""
-    differing = {name: changes(one.qrels, evaluations[reference].qrels) for name, one in others.items()}
+    differing = {name: compare_judgments(one.qrels, evaluations[reference].qrels) for name, one in others.items()}
     same = np.array(sorted(set.intersection(*(set(one.same) for one in differing.values()))), object)
     if not len(same):
         raise DataError(f"{' and '.join(evaluations)} have no query with equal judgments")

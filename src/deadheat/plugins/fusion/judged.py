@@ -183,13 +183,13 @@ class JudgedPool:
     def _codes(self) -> IntArray:
         """The place among the queries of the qrels of each query of the pool; -1 without judgments."""
         codes = pl.DataFrame({"query_id": self.pool.query_ids}).join(
-            self.qrels.in_order[0], on="query_id", how="left", maintain_order="left"
+            self.qrels.in_order.queries, on="query_id", how="left", maintain_order="left"
         )
         return codes["code"].fill_null(-1).to_numpy().astype(np.int64)
 
     def _counted(self, keep: BoolArray) -> BoolArray:
         """Return which queries of the qrels are some queries of the pool."""
-        counted = np.zeros(len(self.qrels.in_order[0]), np.bool_)
+        counted = np.zeros(len(self.qrels.in_order.queries), np.bool_)
         counted[self._codes[keep]] = True
         return counted
 

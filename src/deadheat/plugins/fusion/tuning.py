@@ -172,7 +172,7 @@ class Task:
         """Return the task of a pool."""
         are_judged = JudgedPool.of(pool, qrels, rel).keep
         judged = JudgedPool.of(pool.select_queries(are_judged), qrels, rel)
-        query_ids = np.array(qrels.in_order[0]["query_id"].to_list(), dtype=object)
+        query_ids = np.array(qrels.in_order.queries["query_id"].to_list(), dtype=object)
         return cls(judged, measure, query_ids, judged.query_of_pool)
 
     def score(self, scores: FloatArray) -> FloatArray:

@@ -146,7 +146,7 @@ class Spans:
         if not isinstance(rule, SpanRule):
             raise ParameterError(argument="qrels", given=qrels, allowed="qrels that Spans.judge made")
         rows = spans_of(qrels)
-        queries = {*qrels.in_order[0]["query_id"]}
+        queries = {*qrels.in_order.queries["query_id"]}
         return copy_with(
             cls.__new__(cls),
             overlap=rule.overlap,
@@ -438,7 +438,7 @@ class SpanRule(_AnyRule):
 
     def fingerprint(self, qrels: Qrels) -> str:
         """Return a hash of the spans and of this rule."""
-        spans, queries = spans_of(qrels), {*qrels.in_order[0]["query_id"]}
+        spans, queries = spans_of(qrels), {*qrels.in_order.queries["query_id"]}
         empty_queries = sorted(queries.difference(spans["query_id"], qrels.unanswerable))
         return hash_of_spans(spans, self.as_hashed, qrels.unanswerable, empty_queries)
 

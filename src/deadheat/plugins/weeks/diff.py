@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.core.arrays import align_values
 from deadheat.core.checks import as_list
-from deadheat.core.data.changes import Changes, changes
+from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.document_table import check_each
 from deadheat.core.data.known_ids import ids_of
 from deadheat.core.data.qrels import Qrels
@@ -185,7 +185,7 @@ def diff_qrels(
     return QrelsDiff(
         format_path(before.where),
         format_path(after.where),
-        changes(before, after),
+        compare_judgments(before, after),
         unknown,
         {
             name: (one.rescored(before, measures, **conventions), one.rescored(after, measures, **conventions))

@@ -13,7 +13,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_list
-from deadheat.core.data.changes import changes
+from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.judging import kind_behind
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
@@ -557,7 +557,7 @@ def _told(old: Evaluation, new: Evaluation) -> str:
     """Return what differs between the judgments of two evaluations; empty if nothing does."""
     if old.qrels_hash == new.qrels_hash:
         return ""
-    return str(changes(old.qrels, new.qrels))
+    return str(compare_judgments(old.qrels, new.qrels))
 
 
 def _compared(

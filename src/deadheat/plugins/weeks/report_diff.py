@@ -139,7 +139,7 @@ def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
         "regraded": documents.drop_nulls().height,
     }
     shown = f"; the first {n_shown:,} are listed" if n_shown < documents.height else ""
-    replaced = own.replaced()
+    replaced = own.find_replaced()
     pairs = format_list([f"{old!r} by {new!r}" for _, old, new in replaced])
     outside = f"lacks {format_count(len(lacking), 'document')}: {format_list(lacking)}" if lacking else ""
     after = [pair[1].called(name) for name, pair in found.evaluations.items()]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray
-from deadheat.core.data.changes import Changes, changes
+from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.judging import JudgesAgain, judges_runs, kind_behind, kind_of
 from deadheat.core.data.kind_of_judgments import DOCUMENTS
 from deadheat.core.data.qrels import Qrels
@@ -126,7 +126,7 @@ def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qre
 def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
     """Return the queries of newer judgments that an earlier evaluation has neither judgments nor a ranking for."""
     asked = {*evaluation.query_ids.tolist(), *evaluation.missing_queries, *evaluation.unjudged_queries}
-    return {*qrels.in_order[0]["query_id"]} - asked
+    return {*qrels.in_order.queries["query_id"]} - asked
 
 
 def _without(qrels: Qrels, queries: set[str]) -> Qrels:
@@ -308,7 +308,7 @@ def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others
     found, differing, left_out = dict(evaluations), dict[str, Changes](), dict[Measure, None]()
     not_asked = dict[str, set[str]]()
     for name, one in others.items():
-        differing[name] = changes(one.qrels, newest)
+        differing[name] = compare_judgments(one.qrels, newest)
         conventions = one.conventions
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
         judgments = judgments_for(one, newest)

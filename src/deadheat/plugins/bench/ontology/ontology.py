@@ -575,7 +575,7 @@ class Expected:
             )
         self.unknown = set(unknown)
         grouped = wanted.with_columns(code=codes).group_by("query_id").agg(pl.col("code").sort())
-        self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(qrels.in_order[0]["query_id"].to_list(), ())
+        self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(qrels.in_order.queries["query_id"].to_list(), ())
         self.of_query |= {query: tuple(found) for query, found in grouped.iter_rows()}
         self._similarities = lru_cache(max(1, MAX_CELLS // len(ids)))(similarities)
 
@@ -607,7 +607,7 @@ def best_terms(relevance: FloatArray, depth: int) -> IntArray:
 
 def pairs_of(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:
     """Return what is judged or retrieved for the queries of the qrels, each pair once; and the longest list."""
-    judged, queries = qrels.to_polars().select(KEYS), qrels.in_order[0]
+    judged, queries = qrels.to_polars().select(KEYS), qrels.in_order.queries
     lists = [run.to_polars().select(KEYS).join(queries, on="query_id", how="semi") for run in runs]
     longest = max((length for one in lists for length in one["query_id"].value_counts()["count"]), default=0)
     return pl.concat([judged, *lists]).unique().sort(KEYS), longest
