@@ -2,7 +2,8 @@
 
 import deadheat.core.measures as _measures
 from deadheat import errors as errors, figures as figures, stats as stats
-from deadheat.core.data.from_arrays import from_arrays, pareto_levels
+from deadheat.core.data.from_arrays import from_arrays
+from deadheat.core.data.pareto import pareto_levels
 from deadheat.core.data.qrels import Qrels, read_qrels
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.run import Run, read_run

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.data import from_arrays
+from deadheat.core.data import pareto
 from deadheat.core.errors import DeadheatError, DuplicateError, ParameterError
 
 
@@ -30,7 +30,7 @@ def levels_of(rows: list[tuple[float, ...]]) -> list[int]:
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
 @pytest.mark.parametrize("max_cells", [1 << 24, 10])
 def test_levels_are_those_of_the_definition(n_columns: int, max_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(from_arrays, "MAX_CELLS", max_cells)
+    monkeypatch.setattr(pareto, "MAX_CELLS", max_cells)
     rng = np.random.default_rng(n_columns)
     names = [f"c{n}" for n in range(n_columns)]
     frame = pl.DataFrame(

@@ -227,9 +227,9 @@ class DocumentTable(InNotebooks):
         >>> facts.notes
         ('ranked lists without scores: in strict order, no ties',)
         """
-        from deadheat.core.data.table_facts import facts_of  # few ask for them
+        from deadheat.core.data.table_facts import count_facts  # few ask for them
 
-        return facts_of(self.to_polars(), getattr(self, "bare", ()), self.notes)
+        return count_facts(self.to_polars(), getattr(self, "bare", ()), self.notes)
 
     def check_duplicates(self, *, now: bool = False) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.

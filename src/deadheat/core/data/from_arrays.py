@@ -1,19 +1,15 @@
-"""from_arrays(): labels and scores as scikit-learn and LightGBM hold them, as qrels and a run; and Pareto levels.
+"""from_arrays(): qrels and a run from labels and scores, as scikit-learn and LightGBM hold them."""
 
-Those are a ranking by several criteria of which none counts more than another, so that documents tie.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.core.arrays import FloatArray, IntArray, TextArray
 from deadheat.core.checks import array_of
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.values import BEYOND, are_beyond
 from deadheat.core.libraries import polars as pl
@@ -76,63 +72,78 @@ def from_arrays(
     >>> from_arrays([[1, 0], [0, 1]], [[0.2, 0.1], [0.4, 0.4]], name="model")[1]
     <Run model>
     """
-    wanted, found = (_numbers(kind, values) for kind, values in {"labels": labels, "scores": scores}.items())
-    if wanted.shape != found.shape or wanted.ndim not in (1, 2):
+    relevance = _read_numbers("labels", labels)
+    run_scores = _read_numbers("scores", scores)
+    if relevance.shape != run_scores.shape or relevance.ndim not in (1, 2):
         raise ParameterError(
-            argument="scores", found=f"shape {found.shape}", allowed=f"the shape of labels, {wanted.shape}"
+            argument="scores", found=f"shape {run_scores.shape}", allowed=f"the shape of labels, {relevance.shape}"
         )
-    if not wanted.size:
+    if not relevance.size:
         raise DataError("labels and scores are empty", path=name)
-    columns = {
-        "query_id": pl.Series(_queries(wanted, groups_or_sizes, groups, group_sizes), dtype=pl.String),
-        "doc_id": pl.Series(_documents(wanted, doc_ids), dtype=pl.String),
+    grouping = {"groups_or_sizes": groups_or_sizes, "groups": groups, "group_sizes": group_sizes}
+    keys = {
+        "query_id": pl.Series(_name_queries(relevance, grouping), dtype=pl.String),
+        "doc_id": pl.Series(_name_documents(relevance, doc_ids), dtype=pl.String),
     }
-    qrels = Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels")
+    qrels = Qrels(pl.DataFrame(keys | {"relevance": relevance.ravel()}), name="labels")
     qrels.source_form = "array"
-    return qrels, Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name)
+    run = Run(pl.DataFrame(keys | {"score": run_scores.ravel()}), name=name)
+    return qrels, run
 
 
-def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
-    found = array_of(kind, values)
-    if found.dtype.kind not in "fiub":  # text that looks like numbers is text
-        raise DataError(f"{kind} are not an array of numbers", path=kind)
-    if (beyond := are_beyond(found)).any():
-        raise DataError(f"{kind} hold {found[beyond][0]!s}, {BEYOND}", path=kind)
-    return found.astype(np.float64)
+def _read_numbers(name: str, values: ArrayLike) -> FloatArray:
+    """Return an argument as an array of floats; raise for text, and for numbers that cannot be evaluated."""
+    numbers = array_of(name, values)
+    if numbers.dtype.kind not in "fiub":  # text that looks like numbers is text
+        raise DataError(f"{name} are not an array of numbers", path=name)
+    is_beyond = are_beyond(numbers)
+    if is_beyond.any():
+        raise DataError(f"{name} hold {numbers[is_beyond][0]!s}, {BEYOND}", path=name)
+    return numbers.astype(np.float64)
 
 
-def _queries(
-    labels: NDArray[Any], either: ArrayLike | None, groups: ArrayLike | None, sizes: ArrayLike | None
-) -> list[str]:
-    """Return the query of each row."""
-    named = {"groups_or_sizes": either, "groups": groups, "group_sizes": sizes}
-    used = {key: array_of(key, value) for key, value in named.items() if value is not None}
-    if len(used) > 1:
-        raise ParameterError(f"{' and '.join(used)} are given", allowed="one of them")
+def _name_queries(labels: FloatArray, grouping: Mapping[str, ArrayLike | None]) -> list[str]:
+    """Return the query of each row.
+
+    Parameters
+    ----------
+    labels : ndarray of float, shape (n_rows,) or (n_queries, n_documents)
+    grouping : mapping of str to array-like or None
+        The arguments that may say which rows belong to one query, of which the user gives one at most.
+    """
+    given = {}
+    for argument, values in grouping.items():
+        if values is not None:
+            given[argument] = array_of(argument, values)
+    if len(given) > 1:
+        raise ParameterError(f"{' and '.join(given)} are given", allowed="one of them")
     if labels.ndim == 2:
-        if used:
-            raise ParameterError(
-                argument=next(iter(used)), found="an array", allowed="nothing: each row of labels is a query"
-            )
-        return _repeated(np.full(len(labels), labels.shape[1]))
-    n_rows = len(labels)
-    if not used:
+        for argument in given:
+            raise ParameterError(argument=argument, found="an array", allowed="nothing: each row of labels is a query")
+        n_queries, n_documents = labels.shape
+        return _number_queries(np.full(n_queries, n_documents))
+    if not given:
         raise ParameterError(
             "labels of one dimension need groups= (the query of each row) or group_sizes= (rows of each query)",
             hint="for a single query write group_sizes=[len(labels)]",
         )
-    argument, values = used.popitem()
-    fit = values.ndim == 1 and values.dtype.kind in "iu" and not (values < 0).any() and int(values.sum()) == n_rows
-    if argument == "groups_or_sizes" and fit and len(values) == n_rows:
+    argument, values = given.popitem()
+    return _read_groups(argument, values, len(labels))
+
+
+def _read_groups(argument: str, values: NDArray[Any], n_rows: int) -> list[str]:
+    """Return the query of each row, from the sizes of groups or from one id a row."""
+    can_be_sizes = _can_be_sizes(values, n_rows)
+    if argument == "groups_or_sizes" and can_be_sizes and len(values) == n_rows:
         raise ParameterError(
             f"{n_rows} whole numbers that sum to {n_rows} can be ids or sizes", hint="write groups= or group_sizes="
         )
-    if fit and argument != "groups":
-        return _repeated(values)
+    if can_be_sizes and argument != "groups":
+        return _number_queries(values)
     if argument == "group_sizes":
         raise ParameterError(
             argument=argument,
-            found=_described(values),
+            found=_describe_sizes(values),
             allowed=f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows",
         )
     if values.shape != (n_rows,):
@@ -141,121 +152,61 @@ def _queries(
             found=f"shape {values.shape}",
             allowed=f"one id for each of {n_rows:,} rows, or sizes that sum to it",
         )
-    return _text(values, argument).tolist()
+    return _read_ids(argument, values).tolist()
 
 
-def _documents(labels: NDArray[Any], doc_ids: ArrayLike | None) -> list[str]:
+def _can_be_sizes(values: NDArray[Any], n_rows: int) -> bool:
+    """Tell whether values are whole numbers from 0 on that sum to the number of rows."""
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        return False
+    if (values < 0).any():
+        return False
+    return int(values.sum()) == n_rows
+
+
+def _name_documents(labels: FloatArray, doc_ids: ArrayLike | None) -> list[str]:
+    """Return the document of each row: its given id, or its place."""
     if doc_ids is None:
-        place: IntArray = (
-            np.arange(labels.size) if labels.ndim == 1 else np.tile(np.arange(labels.shape[1]), len(labels))
+        if labels.ndim == 1:
+            places: IntArray = np.arange(labels.size)
+        else:
+            n_queries, n_documents = labels.shape
+            places = np.tile(np.arange(n_documents), n_queries)
+        return places.astype(str).tolist()
+    ids = array_of("doc_ids", doc_ids)
+    if labels.ndim == 2 and ids.shape == labels.shape[1:]:
+        ids = np.broadcast_to(ids, labels.shape)
+    if ids.shape != labels.shape:
+        raise ParameterError(argument="doc_ids", found=f"shape {ids.shape}", allowed=f"shape {labels.shape}")
+    return _read_ids("doc_ids", ids.ravel()).tolist()
+
+
+def _read_ids(argument: str, values: NDArray[Any]) -> TextArray:
+    """Return ids as text; raise unless all are text or all are whole numbers."""
+    if values.dtype.kind == "O":
+        types = {type(value) for value in values.tolist()}
+        are_ids = types in ({int}, {str})
+    else:
+        are_ids = values.dtype.kind in "iuU"
+    if not are_ids:
+        raise ParameterError(
+            argument=argument,
+            found=f"an array of {values.dtype}",
+            allowed="ids that are all text or all whole numbers",
         )
-        return place.astype(str).tolist()
-    given = array_of("doc_ids", doc_ids)
-    if labels.ndim == 2 and given.shape == labels.shape[1:]:
-        given = np.broadcast_to(given, labels.shape)
-    if given.shape != labels.shape:
-        raise ParameterError(argument="doc_ids", found=f"shape {given.shape}", allowed=f"shape {labels.shape}")
-    return _text(given.ravel(), "doc_ids").tolist()
+    return values.astype(str).astype(object)
 
 
-def _text(values: NDArray[Any], argument: str) -> TextArray:
-    kinds = set(map(type, values.tolist())) if values.dtype.kind == "O" else {values.dtype.kind}
-    if kinds <= {"i", "u", "U"} or kinds in ({int}, {str}):
-        return values.astype(str).astype(object)
-    raise ParameterError(
-        argument=argument,
-        found=f"an array of {values.dtype}",
-        allowed="ids that are all text or all whole numbers",
-    )
-
-
-def _repeated(sizes: IntArray) -> list[str]:
+def _number_queries(sizes: IntArray) -> list[str]:
+    """Return the query of each row, "0" for those of the first size, "1" for those of the second, and so on."""
     return np.repeat(np.arange(len(sizes)), sizes).astype(str).tolist()
 
 
-def _described(values: NDArray[Any]) -> str:
-    """Return what sizes are, in words: there may be thousands."""
+def _describe_sizes(values: NDArray[Any]) -> str:
+    """Say what was given as sizes: number, sum and minimum, as there may be thousands."""
+    if values.dtype.kind == "U":
+        return "text"
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
-    return (
-        f"{format_count(len(values), 'number that sums', 'numbers that sum')} to {int(values.sum())}, the lowest"
-        f" {values.min(initial=0)}"
-    )
-
-
-MAX_CELLS = 1 << 24  # of a matrix of comparisons
-
-
-def pareto_levels(table: Source, columns: Sequence[str], *, name: str = "pareto") -> Run:
-    """Rank documents by Pareto levels of several criteria.
-
-    A document dominates another one if it is no worse by every criterion and better by one. Those that none dominates
-    are the first level; without them, those that none dominates are the second, and so on. Documents of a level tie,
-    as no criterion decides between them: :func:`evaluate` averages over their orders, and gives their range.
-
-    Parameters
-    ----------
-    table : path or frame
-        query_id, doc_id and the criteria.
-    columns : sequence of str
-        The criteria, more is better; "-price" with a minus before it: less is better.
-    name : str, default "pareto"
-        Label of the run.
-
-    Returns
-    -------
-    Run
-        The score is the negative level: -1 for the first.
-
-    Raises
-    ------
-    ParameterError
-        There is no criterion.
-    DataError
-        The table lacks a column, or a value of it is no number; or a document is there twice for a query.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from deadheat import evaluate
-    >>> hits = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "match": [3, 2, 1], "price": [9, 5, 7]}
-    >>> run = pareto_levels(pl.DataFrame(hits), ["match", "-price"])
-    >>> run.to_polars().rows()
-    [('q', 'a', -1.0), ('q', 'b', -1.0), ('q', 'c', -2.0)]
-    >>> evaluate({"q": {"b": 1}}, run, "RR").means()
-    {'RR': 0.75}
-    """
-    if isinstance(columns, str) or not columns:
-        raise ParameterError(argument="columns", given=columns, allowed="a list of names, at least one")
-    held = [Run(table, columns={"score": one.removeprefix("-")}) for one in columns]
-    held[0].check_duplicates(now=True)
-    signs = np.array([-1.0 if one.startswith("-") else 1.0 for one in columns])
-    frame, keys = held[0].to_polars().select("query_id", "doc_id"), ["query_id", "doc_id"]
-    values = np.column_stack(
-        [frame.join(one.to_polars(), on=keys, how="left", maintain_order="left")["score"] for one in held]
-    )
-    queries = frame["query_id"].rank("dense").to_numpy()
-    order = np.argsort(queries, kind="stable")
-    starts = run_starts(queries[order])
-    level = np.empty(len(order), np.int64)
-    for rows in np.split(order, starts[1:]):
-        level[rows] = _levels(values[rows] * signs)
-    return Run(frame.with_columns(score=pl.Series(-level.astype(np.float64))), name=name)
-
-
-def _levels(values: FloatArray) -> IntArray:
-    """Return the Pareto level of each row, from 1 on."""
-    level, left, number = np.zeros(len(values), np.int64), np.arange(len(values)), 0
-    while len(left):
-        number += 1
-        own = values[left]
-        parts = np.array_split(own, -(-own.size * len(own) // MAX_CELLS))
-        is_first = np.concatenate([~_is_dominated(part, own) for part in parts])
-        level[left[is_first]], left = number, left[~is_first]
-    return level
-
-
-def _is_dominated(some: FloatArray, others: FloatArray) -> BoolArray:
-    """Return whether any of the others is no worse by each criterion, and better by one."""
-    one, other = some[:, None], others[None]
-    return (np.all(other >= one, axis=2) & np.any(other > one, axis=2)).any(axis=1)
+        return f"shape {values.shape}, dtype {values.dtype}"
+    numbers = format_count(len(values), "number that sums", "numbers that sum")
+    return f"{numbers} to {int(values.sum())}, the lowest {values.min(initial=0)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,6 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import as_precision
 from deadheat.core.errors import DeadheatWarning
 from deadheat.core.scalars import LARGEST_INTEGER
-
-if TYPE_CHECKING:
-    pass
-
 
 ScorePrecision: TypeAlias = str | int | None
 
@@ -48,21 +44,27 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     if isinstance(precision, int):
         return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):
-        stored = _to_bfloat16(scores.astype(np.float32)) if precision == "bfloat16" else scores.astype(precision)
-    return stored.astype(np.float64) + 0.0
+        if precision == "bfloat16":
+            stored = _to_bfloat16(scores.astype(np.float32))
+        else:
+            stored = scores.astype(precision)
+    return stored.astype(np.float64) + 0.0  # without -0.0
 
 
 def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     """Return the scores rounded; warn if some become infinite, as these tie."""
-    stored = round_scores(scores, precision)
-    if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
-        example = scores[beyond].ravel()[0]
+    rounded = round_scores(scores, precision)
+    if precision is None or not np.isinf(rounded).any():
+        return rounded
+    became_infinite = np.isinf(rounded) & ~np.isinf(scores)
+    if became_infinite.any():
+        example = scores[became_infinite].ravel()[0]
         warnings.warn(
             f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores",
             DeadheatWarning,
             stacklevel=2,
         )
-    return stored
+    return rounded
 
 
 def _to_bfloat16(scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -79,10 +81,12 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
     multiplies it all the same, which changes its last digit, or overflows.
     """
     factor = 10.0**decimals
-    fine = np.where(np.abs(scores) < LARGEST_INTEGER / factor, scores, 0.0)
-    scaled = fine * factor
-    found = np.rint(scaled) / factor
+    can_change = np.abs(scores) < LARGEST_INTEGER / factor
+    changing = np.where(can_change, scores, 0.0)
+    scaled = changing * factor
+    nearest = np.rint(scaled)
+    rounded = nearest / factor
     # the error of the product is at most half of its last digit: elsewhere it cannot change the nearest decimal
-    close = (np.abs(scaled - np.rint(scaled)) == 0.5) | (np.abs(scaled) >= LARGEST_INTEGER / 2)
-    found[close] = [round(one, decimals) for one in fine[close].tolist()]
-    return np.where(fine == scores, found, scores)
+    is_doubtful = (np.abs(scaled - nearest) == 0.5) | (np.abs(scaled) >= LARGEST_INTEGER / 2)
+    rounded[is_doubtful] = [round(score, decimals) for score in changing[is_doubtful].tolist()]
+    return np.where(can_change, rounded, scores)

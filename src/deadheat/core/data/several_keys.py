@@ -1,13 +1,13 @@
-"""Scores by several keys: ranks by the first one, in which what ties is ordered by the next."""
+"""Scores by several keys: ranks by the first key, whose ties the next key orders, and so on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from deadheat.core.arrays import FloatArray
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.errors import DataError
 from deadheat.core.io.kinds import KEYS
@@ -16,12 +16,9 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import format_count
 
-if TYPE_CHECKING:
-    pass
-
 
 def order_by_keys(
-    frame: pl.DataFrame, others: Mapping[str, pl.DataFrame], precision: ScorePrecision
+    frame: pl.DataFrame, next_keys: Mapping[str, pl.DataFrame], precision: ScorePrecision
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return a run whose scores are ranks by several keys, and notes on documents that have no second key.
 
@@ -29,10 +26,10 @@ def order_by_keys(
     ----------
     frame : polars.DataFrame
         query_id, doc_id, score.
-    others : mapping of str to polars.DataFrame
+    next_keys : mapping of str to polars.DataFrame
         The next keys in order, by name, each with the same columns.
     precision : str, int or None
-        To which the scores of all keys are rounded first.
+        The precision that the scores of all keys are rounded to first.
 
     Returns
     -------
@@ -40,16 +37,32 @@ def order_by_keys(
         The same rows in the same order; the lowest score is 1, equal scores are equal by every key.
     notes : tuple of str
     """
-    ranks, notes = _ranked(_rounded(frame["score"], precision)), []
-    for name, other in others.items():
-        joined = frame.select(*KEYS).join(other.select(*KEYS, then="score"), on=KEYS, how="left", maintain_order="left")
+    ranks = _rank_by(_round_present(frame["score"], precision))
+    notes = []
+    for name, key in next_keys.items():
+        next_scores = _look_up_scores(frame, key)
         is_tied = pl.DataFrame({"query_id": frame["query_id"], "rank": ranks}).is_duplicated()
-        n_lacking = int((is_tied & joined["then"].is_null()).sum())
-        are = "is not in it: it comes last" if n_lacking == 1 else "are not in it: they come last"
-        lacking = f", {n_lacking:,} of them {are}" if n_lacking else ""
-        notes.append(f"{format_count(int(is_tied.sum()), 'tied document')} ordered by {name}{lacking}")
-        ranks = _ranked(ranks, _rounded(joined["then"], precision))
+        n_tied = int(is_tied.sum())
+        n_lacking = int((is_tied & next_scores.is_null()).sum())
+        notes.append(_describe_tied(name, n_tied, n_lacking))
+        ranks = _rank_by(ranks, _round_present(next_scores, precision))
     return frame.with_columns(score=ranks), tuple(notes)
+
+
+def _look_up_scores(frame: pl.DataFrame, key: pl.DataFrame) -> pl.Series:
+    """Return the score that a key has for each row of a run; null where it lacks the document."""
+    scores = key.select(*KEYS, next_score="score")
+    return frame.select(*KEYS).join(scores, on=KEYS, how="left", maintain_order="left")["next_score"]
+
+
+def _describe_tied(name: str, n_tied: int, n_lacking: int) -> str:
+    """Say how many tied documents a key ordered, and how many of them it lacks."""
+    text = f"{format_count(n_tied, 'tied document')} ordered by {name}"
+    if n_lacking == 0:
+        return text
+    if n_lacking == 1:
+        return f"{text}, 1 of them is not in it: it comes last"
+    return f"{text}, {n_lacking:,} of them are not in it: they come last"
 
 
 def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, dict[str, float]] | None:
@@ -67,40 +80,67 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     >>> rank_tuples({"q": {"a": (3, 0.5), "b": (3, 0.7), "c": (3, 0.5), "d": (1, 9.0)}}, "the run")
     {'q': {'a': 2.0, 'b': 3.0, 'c': 2.0, 'd': 1.0}}
     """
-    first = next((score for documents in source.values() for score in documents.values()), None)
+    first = _first_score(source)
     if not isinstance(first, tuple | list):
         return None
-    scores = list(chain.from_iterable(documents.values() for documents in source.values()))
-    if wrong := [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]:
-        raise DataError(
-            found=f"{wrong[0]!r}",
-            allowed=f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers",
-            path=where,
-        )
+    scores: list[Any] = []
+    for documents in source.values():
+        scores.extend(documents.values())
+    _check_lengths(scores, len(first), where)
+    keys = [pl.Series(key) for key in _split_keys(scores, source, where)]
+    ranks = iter(_rank_by(*keys).to_list())
+    return {query: dict(zip(documents, ranks, strict=False)) for query, documents in source.items()}
+
+
+def _first_score(source: Mapping[str, Mapping[str, Any]]) -> object:
+    """Return the first score of a run; None if no query has a document."""
+    for documents in source.values():
+        for score in documents.values():
+            return score
+    return None
+
+
+def _check_lengths(scores: Sequence[Any], n_parts: int, where: str) -> None:
+    """Raise unless all scores are tuples or lists of as many parts, at least one."""
+    for score in scores:
+        is_alike = isinstance(score, tuple | list) and len(score) == n_parts
+        if is_alike and n_parts:
+            continue
+        allowed = "a tuple of numbers"
+        if n_parts:
+            allowed = f"a tuple of {n_parts} numbers, as the first score is"
+        raise DataError(found=f"{score!r}", allowed=allowed, path=where)
+
+
+def _split_keys(scores: Sequence[Any], source: Mapping[str, Mapping[str, Any]], where: str) -> FloatArray:
+    """Return the keys of scores that are tuples, of shape (n_keys, n_rows); raise for a part that is no number."""
     try:
-        columns = np.array(scores, np.float64).T
+        parts = np.array(scores, np.float64)
     except (TypeError, ValueError, OverflowError):
-        columns = np.zeros(0)
-    if columns.ndim != 2 or not (np.abs(columns) < LARGEST_INTEGER).all():  # a part may be a list, text or NaN
-        for query, documents in source.items():
-            for doc, part in ((doc, part) for doc, score in documents.items() for part in score):
+        _check_parts(source, where)
+        raise
+    if parts.ndim != 2 or not (np.abs(parts) < LARGEST_INTEGER).all():  # a part may be a list, NaN or too large
+        _check_parts(source, where)
+    return parts.T + 0.0  # without -0.0, which is a rank of its own
+
+
+def _check_parts(source: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise for the first part of a score that cannot be evaluated."""
+    for query, documents in source.items():
+        for doc, score in documents.items():
+            for part in score:
                 check_number("run", query, doc, part, where)
-    numbers = iter(_ranked(*map(pl.Series, columns + 0.0)).to_list())
-    return {query: dict(zip(documents, numbers, strict=False)) for query, documents in source.items()}
 
 
-def _rounded(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
-    """Return scores rounded; null where there is none."""
+def _round_present(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
+    """Return scores rounded; null stays null."""
     if precision is None:
         return scores
     rounded = pl.Series(round_and_warn(scores.fill_null(0.0).to_numpy(), precision))
     return pl.select(pl.when(scores.is_not_null()).then(rounded)).to_series()
 
 
-def _ranked(*keys: pl.Series) -> pl.Series:
+def _rank_by(*keys: pl.Series) -> pl.Series:
     """Return dense ranks from the lowest, 1, on, by the first key, then by the next; null is below every number."""
-    return (
-        pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
-        .select(pl.struct(pl.all()).rank("dense").cast(pl.Float64))
-        .to_series()
-    )
+    frame = pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
+    return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Float64)).to_series()

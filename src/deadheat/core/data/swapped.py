@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from deadheat.core.data.document_table import DocumentTable
@@ -11,35 +10,48 @@ from deadheat.core.data.rows import MappingRows
 from deadheat.core.data.run import Run
 from deadheat.core.scalars import LARGEST_INTEGER
 
-LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
-FEW = 10  # numbers that say nothing
-HIGHEST = 4  # level of most judgments
+MAX_SAMPLE = 1000  # queries of a dict, and numbers of these, that are looked at
+FEWEST_NUMBERS = 10  # fewer say nothing
+HIGHEST_LEVEL = 4  # of most judgments
 
 
 def looks_swapped(qrels: Qrels, run: Run) -> bool:
-    """Return whether dicts look swapped: many fractions as relevance, beside few scores that are small integers."""
+    """Tell whether dicts look swapped: many fractions as relevance, and as scores a few small whole numbers."""
     if not (isinstance(qrels.rows, MappingRows) and isinstance(run.rows, MappingRows)):
         return False
-    sizes = [len(documents) for documents in islice(qrels.rows.mapping.values(), LOOKED)]
-    others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
-    if not (sizes and others) or sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
-        return False  # not more judged than retrieved: usual, and seen without a look at the numbers
-    relevance = [*_some_numbers(qrels.rows)]
-    return are_levels(run) and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
+    n_judged = _mean_size(qrels.rows)
+    n_retrieved = _mean_size(run.rows)
+    if n_judged <= 2 * n_retrieved:
+        return False  # the usual case, seen without a look at the numbers
+    relevance = _sample_numbers(qrels.rows)
+    n_fractions = sum(number % 1 != 0 for number in relevance)
+    return n_fractions > len(relevance) / 2 and are_levels(run)
 
 
 def are_levels(table: DocumentTable) -> bool:
-    """Return whether the numbers of a dict look like judgments: small whole ones, of which there are some."""
-    numbers = [*_some_numbers(table.rows)] if isinstance(table.rows, MappingRows) else []
-    return len(numbers) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in numbers)
+    """Tell whether the numbers of a dict look like judgments: small whole numbers, and not just a few."""
+    if not isinstance(table.rows, MappingRows):
+        return False
+    numbers = _sample_numbers(table.rows)
+    if len(numbers) < FEWEST_NUMBERS:
+        return False
+    return all(number.is_integer() and 0 <= number <= HIGHEST_LEVEL for number in numbers)
 
 
-def _some_numbers(rows: MappingRows) -> Iterator[float]:
-    some: Iterable[object] = chain.from_iterable(
-        documents.values() for documents in islice(rows.mapping.values(), LOOKED)
-    )
-    return (
-        float(one)
-        for one in islice(some, LOOKED)
-        if isinstance(one, int | float) and -LARGEST_INTEGER < one < LARGEST_INTEGER
-    )
+def _mean_size(rows: MappingRows) -> float:
+    """Return how many documents the first queries have on average; 0 without a query."""
+    sizes = [len(documents) for documents in islice(rows.mapping.values(), MAX_SAMPLE)]
+    if not sizes:
+        return 0.0
+    return sum(sizes) / len(sizes)
+
+
+def _sample_numbers(rows: MappingRows) -> list[float]:
+    """Return the first numbers of some queries; without values that are no numbers, which are refused later."""
+    documents_of_queries = islice(rows.mapping.values(), MAX_SAMPLE)
+    values = chain.from_iterable(documents.values() for documents in documents_of_queries)
+    numbers = []
+    for value in islice(values, MAX_SAMPLE):
+        if isinstance(value, int | float) and -LARGEST_INTEGER < value < LARGEST_INTEGER:
+            numbers.append(float(value))
+    return numbers

@@ -38,8 +38,8 @@ class TableFacts:
     notes: tuple[str, ...] = ()
 
 
-def facts_of(rows: pl.DataFrame, bare: tuple[str, ...], notes: tuple[str, ...]) -> TableFacts:
-    """Return the facts about the rows of a table.
+def count_facts(rows: pl.DataFrame, bare: tuple[str, ...], notes: tuple[str, ...]) -> TableFacts:
+    """Return how many rows, queries and ties a table has.
 
     Parameters
     ----------
@@ -49,18 +49,22 @@ def facts_of(rows: pl.DataFrame, bare: tuple[str, ...], notes: tuple[str, ...]) 
         The queries that were given without a document.
     notes : tuple of str
     """
-    value = rows.columns[2]
-    of_query = rows.group_by("query_id").agg(pl.len().alias("n"), pl.col(value).n_unique().alias("n_values"))
-    sizes = [*of_query["n"], *([0] * len(bare))]
-    numbers = rows[value].to_numpy()
+    value_column = rows.columns[2]
+    queries = rows.group_by("query_id").agg(n=pl.len(), n_values=pl.col(value_column).n_unique())
+    sizes = queries["n"].to_list() + [0] * len(bare)
+    values = rows[value_column].to_numpy()
+    lowest = highest = np.nan
+    if len(values):
+        lowest = float(values.min())
+        highest = float(values.max())
     return TableFacts(
         n_queries=len(sizes),
         n_rows=rows.height,
         n_documents=rows["doc_id"].n_unique(),
         fewest=min(sizes),
         most=max(sizes),
-        lowest=float(numbers.min()) if len(numbers) else np.nan,
-        highest=float(numbers.max()) if len(numbers) else np.nan,
-        n_tied_queries=of_query.filter(pl.col("n_values") < pl.col("n")).height,
+        lowest=lowest,
+        highest=highest,
+        n_tied_queries=queries.filter(pl.col("n_values") < pl.col("n")).height,
         notes=notes,
     )
