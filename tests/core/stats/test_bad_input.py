@@ -89,3 +89,8 @@ def test_lists_integers_and_booleans_are_values() -> None:
         assert np.array_equal(stats.interval_bounds(given, n_resamples=np.int64(99), rng=1), expected)  # type: ignore[arg-type]
     means = stats.resampled_means(VALUES, n_resamples=99, cluster=np.array([0, 0, 0, 1, 1, 1], np.uint8), rng=1)
     assert np.isin(means[:, 0], [VALUES[:3, 0].mean(), VALUES[3:, 0].mean(), VALUES[:, 0].mean()]).sum() >= 1
+
+
+def test_weights_of_no_queries_are_no_error() -> None:
+    found = stats.p_values(np.zeros((0, 2)), test="t", weights=[])
+    assert np.isnan(found.p_values).all()

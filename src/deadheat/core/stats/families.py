@@ -32,7 +32,7 @@ from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.alternatives import Alternative, towards
 from deadheat.core.stats.resamples import batches, drawn_signs
 from deadheat.core.stats.significance import adjust, exact_p_value, most_exact, significant
-from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Units, units_of
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Units, split_into_units
 
 DOUBT = 0.00135  # the probability, on each side, that a share of resamples lies beyond the ends that are given for it
 CELLS = 1 << 21  # sums computed at a time: 16 MB
@@ -576,7 +576,7 @@ def shared_bounds(
     weights : ndarray of float, shaped as `differences`, or None
     """
     ends = np.full((2, differences.shape[1]), np.nan)
-    for units in units_of(differences, cluster, weights=weights):
+    for units in split_into_units(differences, cluster, weights=weights):
         ends[:, units.columns] = _score_bounds(units, critical, alternative)
     return ends
 

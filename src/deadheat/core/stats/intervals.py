@@ -10,7 +10,7 @@ from deadheat.core.stats.bootstrap_intervals import bootstrap_t_bounds, resample
 from deadheat.core.stats.gaffke import gaffke_bounds
 from deadheat.core.stats.resamples import BATCH_CELLS, batches, bootstrap_means, means_of
 from deadheat.core.stats.student_intervals import skewed_t_bounds, t_bounds
-from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, units_of
+from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, split_into_units
 
 METHODS = (*OF_ANY_MEANS, BOUNDED)
 EXACT = (BOUNDED, SKEWED, "t")  # methods that draw nothing
@@ -109,7 +109,7 @@ def interval_bounds(
     given = None if means is None else means_of(means, values)
     # as many columns at a time as stay in the cache: resamples of all may take more memory than there is
     for first, last in batches(values.shape[1], 1 if method in EXACT else n_resamples, BATCH_CELLS):
-        for units in units_of(
+        for units in split_into_units(
             values[:, first:last],
             codes,
             fewest=1 if method == BOUNDED else 2,
@@ -174,6 +174,6 @@ def standard_errors(
     """
     values = as_matrix("values", values)
     found = np.full(values.shape[1], np.nan)
-    for units in units_of(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
+    for units in split_into_units(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
         found[units.columns] = units.standard_errors
     return found

@@ -17,7 +17,7 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.phases import lasting
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.units import Units, as_clusters, as_matrix, as_weights, units_of
+from deadheat.core.stats.units import Units, as_clusters, as_matrix, as_weights, split_into_units
 
 DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS
@@ -185,7 +185,7 @@ def resampled_means(
     n_resamples = as_resamples("n_resamples", n_resamples)
     seed = int(random_generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
-    for units in units_of(values, codes, fewest=1, weights=own):
+    for units in split_into_units(values, codes, fewest=1, weights=own):
         means[:, units.columns] = bootstrap_means(
             units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed)
         )

@@ -21,8 +21,8 @@ from deadheat.core.stats.units import (
     as_clusters,
     as_matrix,
     as_weights,
-    unit_sums,
-    units_of,
+    split_into_units,
+    sum_by_unit,
 )
 
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
@@ -159,7 +159,7 @@ def _t(
 ) -> FloatArray:
     """Return the p-values of the paired t test, with clusters by the cluster-robust standard error."""
     found = np.full(differences.shape[1], np.nan)
-    for units in units_of(differences, codes, weights=weights):
+    for units in split_into_units(differences, codes, weights=weights):
         means, errors, freedom = units.means, units.standard_errors, units.freedom
         tail = t_tail(towards(means, alternative), errors, freedom)
         found[units.columns] = np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail
@@ -179,7 +179,7 @@ def _bootstrap(
     """
     found = np.full(differences.shape[1], np.nan)
     is_exact = np.ones(differences.shape[1], np.bool_)
-    for units in units_of(differences, codes, weights=weights):
+    for units in split_into_units(differences, codes, weights=weights):
         null, observed, tolerance = statistic(units)
         extreme = count_extreme(null, observed, alternative=alternative, tolerance=tolerance)
         is_exact[units.columns] = equal = ~units.sums.any(axis=0)
@@ -297,7 +297,9 @@ def skewness(
     """
     given = as_matrix("values", values)
     found, n_units = np.full(given.shape[1], np.nan), np.zeros(given.shape[1], np.int64)
-    for units in units_of(given, as_clusters(cluster, len(given)), fewest=0, weights=as_weights(weights, given)):
+    for units in split_into_units(
+        given, as_clusters(cluster, len(given)), fewest=0, weights=as_weights(weights, given)
+    ):
         n_units[units.columns] = n = units.n_units
         if n < 3:
             continue
@@ -559,7 +561,7 @@ def _against_margin(
     margins = _margins(margin, values, allow_zero=not both_sides)
     level = as_level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
-    for units in units_of(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
+    for units in split_into_units(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
         means, errors, freedom = units.means, units.standard_errors, units.freedom
         tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
         found[units.columns] = np.max(tails, axis=0)
@@ -597,7 +599,7 @@ def randomization_p_values(
     p_values : ndarray of float, shape (n_columns,)
     is_exact : ndarray of bool, shape (n_columns,)
     """
-    sums, _ = unit_sums(np.nan_to_num(differences), cluster)
+    sums, _ = sum_by_unit(np.nan_to_num(differences), cluster)
     n_units = np.count_nonzero(sums, axis=0)
     is_exact = n_units <= most_exact(n_units)
     found = np.ones(sums.shape[1])
@@ -723,7 +725,7 @@ def tukey_p_values(
     complete = np.asarray(~np.isnan(values).any(axis=1))
     own = as_weights(weights, np.where(complete[:, None], values, np.nan))  # over the largest of the same queries
     weighed = values if own is None else values * own
-    units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
+    units, _ = sum_by_unit(weighed[complete], None if codes is None else codes[complete])
     ranges = np.sort(_permuted_ranges(units, n_resamples, random_generator(rng)))
     sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
     return (1 + n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)) / (n_resamples + 1)

@@ -1,8 +1,8 @@
-"""What statistics take as independent: queries, or clusters of queries, for the columns that lack the same queries.
+"""Units: the queries, or clusters of queries, that statistics take as independent.
 
 A column holds the values of one measure and system, or the differences of one measure and pair of systems.
-A NaN is a missing value: its row is left out of its column. For a mean, only the sum of the values and the number
-of the queries in each unit matter; where queries have weights, the sum of weight times value and that of the weights.
+A NaN is a missing value: its row is left out of its column. A mean depends only on the sum of the values and the number
+of queries in each unit; where queries have weights, on the sum of weight times value and the sum of the weights.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ NEGLIGIBLE_DIFFERENCE = NOISE  # differences below it count as zero
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Columns whose missing values are in the same rows, summed by unit.
+    """Columns that lack the same rows, summed by unit.
 
     Attributes
     ----------
     columns : ndarray of int, shape (n_columns,)
-        Where the columns are among all columns.
+        Indices of these columns among all columns.
     sums : ndarray of float, shape (n_units, n_columns)
         Sum of the values in each unit.
     sizes : ndarray of int, shape (n_units,)
@@ -46,12 +46,14 @@ class Units:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of Student's t: the number of units, with weights the effective one, less 1."""
-        return (effective_number(self.sizes) if self.is_weighted else self.n_units) - 1
+        """Degrees of freedom of Student's t: the number of units less 1; with weights the effective number less 1."""
+        if self.is_weighted:
+            return effective_number(self.sizes) - 1
+        return self.n_units - 1
 
     @property
     def typical_size(self) -> FloatArray:
-        """Size of one of the effective number of units, shape (1,): with unequal sizes more than their mean."""
+        """Total size over the effective number of units, shape (1,): above the mean size where sizes differ."""
         return np.array([self.sizes.sum() / effective_number(self.sizes)])
 
     @property
@@ -61,29 +63,36 @@ class Units:
 
     @property
     def scales(self) -> FloatArray:
-        """Mean absolute value of each column, against which rounding is judged."""
+        """Mean absolute value of each column; rounding errors are judged against it."""
         return np.abs(self.sums).sum(axis=0) / self.sizes.sum()
 
     @property
     def residuals(self) -> FloatArray:
         """Sum minus size times mean, shape (n_units, n_columns); exact zeros in a constant column."""
         residuals = self.sums - self.sizes[:, None] * self.means
-        residuals[:, np.abs(residuals).max(axis=0) <= ROUNDING * np.abs(self.sums).max(axis=0)] = 0.0
+        largest_sums = np.abs(self.sums).max(axis=0)
+        is_constant = np.abs(residuals).max(axis=0) <= ROUNDING * largest_sums
+        residuals[:, is_constant] = 0.0
         return residuals
 
     @property
     def standard_errors(self) -> FloatArray:
         r"""Standard error of the mean of each column; at least two units are needed.
 
-        That of :attr:`linear_errors`; with weights, where this is too small, the jackknife of the ratio,
+        Without weights :attr:`linear_errors`. With weights these are too small, and the jackknife of the ratio is used,
 
         .. math:: \sqrt{\frac{G - 1}{G} \sum_{g=1}^{G} \left(\frac{S_g - n_g \bar{x}}{N - n_g}\right)^2}
 
-        which takes into account how far each unit pulls the mean to itself. Of equal weights both are the same.
+        which accounts for how far each unit pulls the mean towards itself. For equal weights both are the same.
+
+        References
+        ----------
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 11, https://doi.org/10.1201/9780429246593.
         """
         if not self.is_weighted:
             return self.linear_errors
-        pulls = self.residuals / (self.sizes.sum() - self.sizes)[:, None]
+        other_sizes = self.sizes.sum() - self.sizes
+        pulls = self.residuals / other_sizes[:, None]
         return np.sqrt((self.n_units - 1) / self.n_units * (pulls**2).sum(axis=0))
 
     @property
@@ -93,15 +102,19 @@ class Units:
         .. math:: \frac{1}{N} \sqrt{\frac{G}{G - 1} \sum_{g=1}^{G} (S_g - n_g \bar{x})^2}
 
         Without clusters and weights this is :math:`s / \sqrt{n}`.
+
+        References
+        ----------
+        Liang and Zeger 1986, https://doi.org/10.1093/biomet/73.1.13, for clusters.
         """
         spread = self.n_units / (self.n_units - 1) * (self.residuals**2).sum(axis=0)
         return np.sqrt(spread) / self.sizes.sum()
 
 
-def units_of(
+def split_into_units(
     values: FloatArray, cluster: IntArray | None, fewest: int = 2, *, weights: FloatArray | None = None
 ) -> Iterator[Units]:
-    """Yield the units of the columns that lack the same rows, and weigh them alike, if there are enough.
+    """Yield the units of each group of columns that lack the same rows and have the same weights.
 
     Parameters
     ----------
@@ -112,49 +125,67 @@ def units_of(
     fewest : int, default 2
         Columns with fewer units are left out.
     weights : ndarray of float, shape (n_queries, n_columns), optional
-        Above 0 where there is a value. Equal ones are none.
+        Above 0 where there is a value. Equal weights count as no weights.
 
     Yields
     ------
     Units
     """
-    for columns, present in _patterns(np.isnan(values), weights):
-        codes = None if cluster is None else cluster[present]
-        own = None if weights is None else weights[present, columns[0]]
-        own = None if own is None or are_equal(own) else relative(own, len(own))
-        units = Units(columns, *unit_sums(values[np.ix_(present, columns)], codes, own), own is not None)
+    for columns, rows in _group_columns(np.isnan(values), weights):
+        present = values[np.ix_(rows, columns)]
+        codes = None if cluster is None else cluster[rows]
+        row_weights = None
+        if weights is not None:
+            row_weights = _scale_weights(weights[rows, columns[0]])
+        sums, sizes = sum_by_unit(present, codes, row_weights)
+        units = Units(columns, sums, sizes, is_weighted=row_weights is not None)
         if units.n_units >= fewest:
             yield units
 
 
-def unit_sums(
+def _scale_weights(weights: FloatArray) -> FloatArray | None:
+    """Return weights over the largest; None if they are equal."""
+    if are_equal(weights):
+        return None
+    return relative(weights, len(weights))
+
+
+def sum_by_unit(
     values: FloatArray, cluster: IntArray | None, weights: FloatArray | None = None
 ) -> tuple[FloatArray, IntArray | FloatArray]:
-    """Return the sum of each column, shape (n_units, n_columns), and the number of queries, in each unit.
+    """Return the sum of each column in each unit, shape (n_units, n_columns), and the number of queries in each unit.
 
-    With weights, of shape (n_queries,), the sum of weight times value, and that of the weights.
+    With weights, of shape (n_queries,), the sum of weight times value, and the sum of the weights.
     """
-    values = values if weights is None else values * weights[:, None]
+    if weights is not None:
+        values = values * weights[:, None]
     if cluster is None:
-        return values, np.ones(len(values), np.int64) if weights is None else weights
+        if weights is not None:
+            return values, weights
+        return values, np.ones(len(values), np.int64)
     _, unit, counts = np.unique(cluster, return_inverse=True, return_counts=True)
     sizes = counts if weights is None else np.bincount(unit, weights)
-    sums, absolute = np.zeros((2, len(sizes), values.shape[1]))
+    sums = np.zeros((len(sizes), values.shape[1]))
+    absolute_sums = np.zeros_like(sums)
     np.add.at(sums, unit, values)
-    np.add.at(absolute, unit, np.abs(values))
-    return np.where(np.abs(sums) <= ROUNDING * absolute, 0.0, sums), sizes  # what cancels leaves no rounding error
+    np.add.at(absolute_sums, unit, np.abs(values))
+    is_zero = np.abs(sums) <= ROUNDING * absolute_sums  # the values cancel, and leave a rounding error
+    return np.where(is_zero, 0.0, sums), sizes
 
 
-def _patterns(missing: BoolArray, weights: FloatArray | None) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the columns that share a pattern of missing rows and their weights, and the rows that they have."""
+def _group_columns(missing: BoolArray, weights: FloatArray | None) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the columns that lack the same rows and have the same weights, and the rows that they have."""
+    n_rows, n_columns = missing.shape
     if weights is None and not missing.any():
-        yield np.arange(missing.shape[1]), np.arange(missing.shape[0])
+        yield np.arange(n_columns), np.arange(n_rows)
         return
-    alike: dict[bytes, list[int]] = {}
+    groups: dict[bytes, list[int]] = {}
     for column, packed in enumerate(np.packbits(missing, axis=0).T):
-        own = b"" if weights is None else np.where(missing[:, column], 0.0, weights[:, column]).tobytes()
-        alike.setdefault(packed.tobytes() + own, []).append(column)
-    for columns in alike.values():
+        key = packed.tobytes()
+        if weights is not None:
+            key += np.where(missing[:, column], 0.0, weights[:, column]).tobytes()
+        groups.setdefault(key, []).append(column)
+    for columns in groups.values():
         yield np.array(columns), np.flatnonzero(~missing[:, columns[0]])
 
 
@@ -194,17 +225,22 @@ def as_weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None
     """Return the weight of each value, over the largest of its column and shaped as `values`; None without weights."""
     if given is None:
         return None
-    found = array_of("weights", given, np.float64, "numbers")
-    if found.shape not in {values.shape, (len(values),)}:
+    weights = array_of("weights", given, np.float64, "numbers")
+    if weights.shape not in {values.shape, (len(values),)}:
         raise ParameterError(
             argument="weights",
-            found=f"the shape {found.shape}",
+            found=f"the shape {weights.shape}",
             allowed=f"the shape ({len(values)},) or {values.shape}",
         )
-    found = np.broadcast_to(found.reshape(len(values), -1), values.shape)
-    wrong = found[~np.isnan(values) & ~((found > 0) & (found < np.inf))]
+    if weights.ndim == 1:
+        weights = np.broadcast_to(weights[:, None], values.shape)
+    is_missing = np.isnan(values)
+    is_positive = (weights > 0) & (weights < np.inf)
+    wrong = weights[~is_missing & ~is_positive]
     if len(wrong):
         raise ParameterError(
             argument="weights", found=str(wrong[0]), allowed="above 0 where there is a value: NaN leaves one out"
         )
-    return found / np.where(np.isnan(values), 0.0, found).max(axis=0, initial=np.finfo(np.float64).tiny)
+    tiny = np.finfo(np.float64).tiny  # so that an empty column is not divided by 0
+    largest = np.where(is_missing, 0.0, weights).max(axis=0, initial=tiny)
+    return weights / largest

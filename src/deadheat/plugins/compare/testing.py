@@ -13,7 +13,7 @@ from deadheat.core.random_generators import random_generator
 from deadheat.core.stats import adjust, p_values, significant, standard_errors, tukey_p_values
 from deadheat.core.stats.alternatives import as_alternative
 from deadheat.core.stats.families import Block, Blocks, flip_family, shared_bounds, undecided
-from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, unit_sums
+from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, sum_by_unit
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import HELD, K, Stack, block_size
 
@@ -147,7 +147,7 @@ def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArr
     weights = None if stack.weights is None else _scale_weights(stack.weights[rows], ~np.isnan(values))
     if not np.isnan(values).any() and (weights is None or (weights == weights[0]).all()):
         weighed = values if weights is None else weights * values
-        block = Block(unit_sums(weighed.T, cluster)[0].T, a - rows.start, b - rows.start)
+        block = Block(sum_by_unit(weighed.T, cluster)[0].T, a - rows.start, b - rows.start)
         return lambda: (block,)
     size = block_size(stack)
 
@@ -158,7 +158,7 @@ def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArr
             differences[np.abs(differences) < NEGLIGIBLE_DIFFERENCE] = 0.0
             if weights is not None:
                 differences *= weights[places - rows.start]
-            sums, _ = unit_sums(np.nan_to_num(differences).T, cluster)
+            sums, _ = sum_by_unit(np.nan_to_num(differences).T, cluster)
             yield Block(sums.T, np.arange(len(places)))
 
     if len(a) * values.shape[1] > HELD:

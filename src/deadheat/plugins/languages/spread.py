@@ -9,7 +9,7 @@ from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.core.checks import as_level
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.resamples import means_of
-from deadheat.core.stats.units import as_clusters, as_matrix, units_of
+from deadheat.core.stats.units import as_clusters, as_matrix, split_into_units
 
 HALVINGS = 60  # of the range in which an end lies: more than a float has digits
 
@@ -93,7 +93,7 @@ def spread_of_means(
     n_columns = given.shape[1]
     if not whole.any():
         return Spread(np.nan, np.nan, np.nan, np.nan, np.full(n_columns, np.nan), 0)
-    (units,) = units_of(given[whole], None if codes is None else codes[whole], fewest=1)
+    (units,) = split_into_units(given[whole], None if codes is None else codes[whole], fewest=1)
     found = units.means - units.means.mean()
     variance = float(found @ found) / n_columns
     if units.n_units < 2:
