@@ -15,9 +15,9 @@ from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.open_evaluations import load_evaluation
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
-from deadheat.core.io.files import max_memory
+from deadheat.core.io.decimals import decimal
+from deadheat.core.io.memory_limits import max_memory
 from deadheat.core.io.records import encoding
-from deadheat.core.io.values import decimal
 from deadheat.core.measures import *  # noqa: F403 - every measure is public
 from deadheat.core.measures import measures
 from deadheat.core.placements.place import place

@@ -25,13 +25,15 @@ from deadheat.core.errors import (
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.hooks import Command, FileFormats, MeasureFile, Plugin
-from deadheat.core.io.documents import export as register_document
-from deadheat.core.io.files import Compression, blocks, decode_utf8, value_as_text, write_text
+from deadheat.core.io.documents import register_document
+from deadheat.core.io.files import blocks, decode_utf8
 from deadheat.core.io.formats.base import Content, Format as FileFormat, frame_of_rows, register as register_file_format
+from deadheat.core.io.ids import check_ids_of_row
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
 from deadheat.core.io.objects import read_text
 from deadheat.core.io.results import Listing
-from deadheat.core.io.values import check_ids_of_row, read_value
+from deadheat.core.io.values import read_value
+from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures.base import (
     COUNT,

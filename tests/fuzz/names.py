@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.core.io.spreadsheets import unguarded_text
+from deadheat.core.io.spreadsheets import unguard_text
 from deadheat.core.wording import escape_invisible
 from fuzz.case import Kind
 from support.command import call
@@ -248,7 +248,7 @@ def checked_sheet(folder: Path) -> list[Row]:
         head, *rows = list(csv.reader(file))
     if not rows:
         return []
-    ids = {(unguarded_text(row[0]), unguarded_text(row[1])) for row in rows}
+    ids = {(unguard_text(row[0]), unguard_text(row[1])) for row in rows}
     if any(text != text.strip() for pair in ids for text in pair):
         return []  # people's blanks are taken off
     place = head.index("relevance")

@@ -126,7 +126,7 @@ LATE = {
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
-    "io.records imports io in records_in": "Narwhals",
+    "io.records imports io in read_rows": "Narwhals",
     "io.sources imports io in read_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",
     "placements.place imports placements in engine_of": "a run needs one engine; Narwhals",

@@ -16,7 +16,7 @@ import pytest
 
 from deadheat import evaluate, gate
 from deadheat.core.errors import DataError, DeadheatError, DeadheatWarning, ParameterError
-from deadheat.core.io.spreadsheets import guarded_text, unguarded_text
+from deadheat.core.io.spreadsheets import guard_text, unguard_text
 from deadheat.core.report.as_data import as_csv, as_json, as_jsonl, as_trec
 from deadheat.core.report.as_html import as_html, fragment
 from deadheat.core.report.as_latex import as_latex
@@ -155,7 +155,7 @@ def test_csv_holds_no_formula_and_every_text() -> None:
         for shown in (row["query_id"], row["word"]):
             assert not shown.lstrip().startswith(("=", "+", "-", "@", "\uff1d"))
             assert not shown.startswith(("\t", "\r"))
-            assert unguarded_text(shown) == text
+            assert unguard_text(shown) == text
     assert {row["value"] for row in rows} == {"0.5"}
     assert commands_in(as_csv(table)) == []
 
@@ -165,7 +165,7 @@ def test_lines_of_csv_are_one_for_a_row_to_readers_that_end_one_at_a_carriage_re
     with_ends = [row.labels[0] for row in table.rows if re.search(r"[\r\n]", row.labels[0])]
     text = as_csv(table)
     for label in with_ends:
-        assert f'"{guarded_text(label)}"' in text
+        assert f'"{guard_text(label)}"' in text
 
 
 @pytest.mark.parametrize("write", [as_json, as_jsonl, as_html, as_markdown, as_latex, as_trec, as_csv])

@@ -20,7 +20,7 @@ from deadheat.core.cli.errors import CommandError
 from deadheat.core.cli.printing import emit
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.io.files import replacing
+from deadheat.core.io.writing import replace_file
 from support.command import QRELS, RUN, call, ok, runner
 from support.process import command, environment
 
@@ -236,7 +236,7 @@ def full(*_: object) -> None:
 
 @pytest.mark.parametrize("arguments", [EVALUATE, CONVERT])
 def test_a_full_disk_is_one_line(folder: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.core.io.files.os.urandom", full)
+    monkeypatch.setattr("deadheat.core.io.writing.os.urandom", full)
     result = call(*arguments, "x")
     assert result.exit_code == 3
     assert result.stderr == "Error: cannot write 'x': No space left on device\n"
@@ -336,11 +336,11 @@ def test_a_save_that_fails_says_which_were_kept(folder: Path, monkeypatch: pytes
 
 def test_errors_of_a_disk_name_the_file(folder: Path) -> None:
     """A write to a full disk fails without a name."""
-    with pytest.raises(OSError, match="No space left") as caught, replacing("made.csv"):
+    with pytest.raises(OSError, match="No space left") as caught, replace_file("made.csv"):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert caught.value.filename == "made.csv"
     assert not list(folder.glob(".made*"))
-    with pytest.raises(DataError, match="is written as a folder"), replacing("made.csv/"):
+    with pytest.raises(DataError, match="is written as a folder"), replace_file("made.csv/"):
         pass
 
 

@@ -203,7 +203,7 @@ def test_an_interrupt_of_an_import_is_one_line(name: str, folder: Path) -> None:
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-import deadheat.core.io.files as writing
+import deadheat.core.io.writing as writing
 from deadheat.core.cli import main
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup

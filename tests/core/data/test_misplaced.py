@@ -12,7 +12,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.core.errors import ColumnError, DeadheatWarning, ParameterError, SourceTypeError
-from deadheat.core.io.results import described
+from deadheat.core.io.result_parts import describe_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +111,7 @@ def test_a_function_of_a_pair_that_looks_for_a_document() -> None:
 @pytest.mark.plugins
 def test_how_an_object_is_shown() -> None:
     whole = repr(Document("a"))
-    assert described(Document("a")) == f"{whole[:60]}..."
+    assert describe_object(Document("a")) == f"{whole[:60]}..."
     with pytest.raises(SourceTypeError, match=r"got Document\(metadata=.*xxx\.\.\.; write dh"):
         dh.evaluate(QRELS, {"q1": [(Document("a"), 0.5)]})
 

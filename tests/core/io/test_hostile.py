@@ -16,8 +16,8 @@ import pytest
 from deadheat import max_memory
 from deadheat.core.cli import main
 from deadheat.core.errors import DataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.core.io import files, splitting, unpacking
-from deadheat.core.io.files import blocks, check_lines_of, read_all
+from deadheat.core.io import files, memory_limits, splitting, unpacking
+from deadheat.core.io.files import blocks, check_file_lines, read_all
 from deadheat.core.io.formats import scan
 from deadheat.core.io.records import read_records
 from support.command import runner
@@ -45,7 +45,7 @@ def written(tmp_path: Path, content: str | bytes, name: str = "x.csv", packing: 
 
 def allowed(n_bytes: int) -> AbstractContextManager[object]:
     """Let content take so many bytes, however large its file is."""
-    return patch.multiple(files, _LEAST_ALLOWED=n_bytes, _LARGEST_RATIO=0)
+    return patch.multiple(memory_limits, _LEAST_ALLOWED=n_bytes, _LARGEST_RATIO=0)
 
 
 def rows_of(path: Path) -> list[tuple[object, ...]]:
@@ -281,9 +281,9 @@ def test_a_long_line_is_found_wherever_it_is(tmp_path: Path, short: int) -> None
     for before in range(0, 3 * short, 37):
         path = written(tmp_path, b"x\n" * before + b"y" * (short + 1) + b"\n" + b"x\n" * 700)
         with pytest.raises(MalformedRowError) as caught:
-            check_lines_of(path)
+            check_file_lines(path)
         assert caught.value.line == before + 1
-    check_lines_of(written(tmp_path, (b"y" * short + b"\n") * 9))
+    check_file_lines(written(tmp_path, (b"y" * short + b"\n") * 9))
 
 
 def test_a_header_without_an_end(tmp_path: Path, short: int) -> None:
@@ -363,8 +363,8 @@ def test_the_text_of_what_is_streamed_does_not_count(tmp_path: Path, packing: st
 def test_rows_count_and_not_their_text_alone(
     name: str, text: str, packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1_200_000)
-    monkeypatch.setattr(files, "_LARGEST_RATIO", 1)
+    monkeypatch.setattr(memory_limits, "_LEAST_ALLOWED", 1_200_000)
+    monkeypatch.setattr(memory_limits, "_LARGEST_RATIO", 1)
     assert len(text) < 1_200_000
     with pytest.raises(FileFormatError, match="takes more than 1,200,000 bytes"):
         scan(written(tmp_path, text, name, packing), "qrels" if name == "x.letor" else "run")
@@ -373,14 +373,14 @@ def test_rows_count_and_not_their_text_alone(
 
 
 def test_a_table_of_records_has_the_limit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1_200_000)
+    monkeypatch.setattr(memory_limits, "_LEAST_ALLOWED", 1_200_000)
     path = written(tmp_path, "query_id,a,b\n" + "".join(f"{n},1,\n" for n in range(5_000)), "x.csv", ".gz")
     with pytest.raises(FileFormatError, match="takes more than"):
         read_records(path)
 
 
 def test_the_limit_follows_the_size_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1000)
+    monkeypatch.setattr(memory_limits, "_LEAST_ALLOWED", 1000)
     for packing in (".gz", ".zst"):
         path = written(tmp_path, b" " * 10_000_000, "x.json", packing)
         allowed = max(1000, 200 * path.stat().st_size)
@@ -390,7 +390,7 @@ def test_the_limit_follows_the_size_of_the_file(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_endless_text_through_a_pipe() -> None:
-    code = "import deadheat as dh; from deadheat.core.io import files; files._LEAST_ALLOWED = 10**8"
+    code = "import deadheat as dh; from deadheat.core.io import memory_limits; memory_limits._LEAST_ALLOWED = 10**8"
     code += "; dh.read_run('/dev/stdin', format='json')"
     with subprocess.Popen(["yes", "{"], stdout=subprocess.PIPE) as endless:
         done = subprocess.run(
@@ -463,7 +463,7 @@ def test_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             scan(tmp_path / "x.run.zst", "run")
     refused(written(tmp_path, "\n".join(lines[:3]).encode() + b"\nq \xff", "x.run", ".zst"), 4, "not UTF-8")
     refused(written(tmp_path, HEADER + GOOD + "q1,d1,1,3\r\r\n", "x.csv", ".zst"), 4, "a carriage return")
-    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1000)
+    monkeypatch.setattr(memory_limits, "_LEAST_ALLOWED", 1000)
     with pytest.raises(FileFormatError, match="its content takes more than"):
         read_all(written(tmp_path, " " * 10_000_000, "x.json", ".zst"))
 
@@ -576,7 +576,7 @@ def test_a_file_that_grows_ends(tmp_path: Path) -> None:
 
 def test_the_size_at_opening_is_the_end(tmp_path: Path) -> None:
     path = written(tmp_path, bytes(range(100)))
-    with unpacking.opened(path) as file:
+    with unpacking.open_file(path) as file:
         with path.open("ab") as grown:
             grown.write(b"more")
         assert file.read() == bytes(range(100))

@@ -24,10 +24,11 @@ from deadheat.core.errors import (
     SourceTypeError,
     SwappedFilesError,
 )
+from deadheat.core.io.columns import resolve_columns
 from deadheat.core.io.formats import locate, scan
 from deadheat.core.io.formats.json_rows import check_rows
 from deadheat.core.io.formats.jsonl import JsonLines
-from deadheat.core.io.kinds import VALUE_COLUMN, resolve_columns
+from deadheat.core.io.kinds import VALUE_COLUMN
 from deadheat.core.io.values import read_value
 
 if TYPE_CHECKING:

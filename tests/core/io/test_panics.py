@@ -20,7 +20,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.errors import DataError, FileFormatError
 from deadheat.core.evaluation.saved import checksum
-from deadheat.core.io import files, pages
+from deadheat.core.io import memory_limits, pages
 from deadheat.core.io.formats.parquet import check_file
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.pages import read_table
@@ -279,8 +279,8 @@ def test_what_fails_in_a_worker_is_not_the_data() -> None:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
     """A million bytes may be held, however large the file is."""
-    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1_000_000)
-    monkeypatch.setattr(files, "_LARGEST_RATIO", 0)
+    monkeypatch.setattr(memory_limits, "_LEAST_ALLOWED", 1_000_000)
+    monkeypatch.setattr(memory_limits, "_LARGEST_RATIO", 0)
     return 1_000_000
 
 

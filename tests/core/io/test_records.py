@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DuplicateError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.core.io import files
+from deadheat.core.io import memory_limits
 from deadheat.core.io.formats import FORMATS
 from deadheat.core.io.records import READERS, Records, Wanted, read_records
 from support.workbook import write_workbook
@@ -148,7 +148,7 @@ def test_a_long_header_above_short_rows(tmp_path: Path) -> None:
     """Each row was filled up to the header's length, and kept an error with the whole header."""
     path = tmp_path / "x.csv"
     path.write_text(",".join(f"c{n}" for n in range(1_000)) + "\n" + "x,y\n" * 300)
-    few = patch.multiple(files, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
+    few = patch.multiple(memory_limits, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
     with few, pytest.raises(FileFormatError, match="takes about 7,200,000 bytes, more than 5,000,000"):
         read_records(path)
     with pytest.raises(MalformedRowError, match=r"expected 1000 fields \('c0,c1,c2") as caught:
@@ -161,6 +161,6 @@ def test_records_that_share_no_field(tmp_path: Path) -> None:
     path.write_text("".join(f'{{"c{n}": 1}}\n' for n in range(500)))
     records = read_records(path)
     assert len(records.frame) == 500
-    few = patch.multiple(files, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
+    few = patch.multiple(memory_limits, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
     with few, pytest.raises(FileFormatError, match="takes about 6,000,000 bytes, more than 5,000,000"):
         assert len(read_records(path).frame) == 500

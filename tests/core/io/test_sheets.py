@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, FileFormatError
-from deadheat.core.io import files
+from deadheat.core.io import memory_limits
 from deadheat.core.io.records import read_records
 from support.workbook import write_workbook
 
@@ -106,7 +106,7 @@ def test_a_workbook_that_is_damaged_anywhere_is_read_or_refused(tmp_path: Path) 
 def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:
     path = write_workbook(tmp_path / "x.xlsx", {"A": {line: ["x" * 1000] for line in range(1, 1000)}})
     with (
-        patch.multiple(files, _LEAST_ALLOWED=1_000_000, _LARGEST_RATIO=1),
+        patch.multiple(memory_limits, _LEAST_ALLOWED=1_000_000, _LARGEST_RATIO=1),
         pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"),
     ):
         read_records(path)
@@ -158,7 +158,7 @@ def test_a_long_header_above_short_rows(tmp_path: Path) -> None:
     """383 KB were a header of 16,384 columns above 60,000 short rows, which took 8 GB."""
     names = [f"c{n}" for n in range(1_000)]
     path = write_workbook(tmp_path / "x.xlsx", {"A": {1: names, **{line: ["x"] for line in range(2, 302)}}})
-    few = patch.multiple(files, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
+    few = patch.multiple(memory_limits, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
     with few, pytest.raises(FileFormatError, match="takes about 7,224,000 bytes, more than 5,000,000"):
         read_records(path)
     assert len(read_records(path).columns) == 1_000

@@ -46,7 +46,7 @@ def test_only_so_many_files_are_read_at_once(tmp_path: Path, monkeypatch: pytest
     for path in paths:
         path.write_text(GOOD)
     monkeypatch.setattr(splitting, "MOST_FILES", 2)
-    pieces = list(splitting.in_pieces(paths, lambda path: path))
+    pieces = list(splitting.group_in_pieces(paths, lambda path: path))
     assert pieces == [paths[:2], paths[2:4], paths[4:]]
 
 

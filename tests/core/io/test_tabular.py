@@ -24,9 +24,9 @@ from deadheat.core.errors import (
     ParameterError,
     SwappedFilesError,
 )
+from deadheat.core.io.columns import resolve_columns
 from deadheat.core.io.formats import Content, chosen_format, delimited, locate, scan, tag_of
 from deadheat.core.io.formats.delimited import HeaderFile, _parse, _read_rows
-from deadheat.core.io.kinds import resolve_columns
 
 if TYPE_CHECKING:
     from pathlib import Path

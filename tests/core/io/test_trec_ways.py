@@ -12,7 +12,7 @@ from hypothesis import example, given, strategies as st
 
 from deadheat.core.errors import DataError
 from deadheat.core.io import files, splitting
-from deadheat.core.io.byte_counts import count_blanks, with_single_blanks
+from deadheat.core.io.byte_counts import count_blanks, normalize_blanks
 from deadheat.core.io.formats import scan, trec
 from deadheat.core.io.formats.trec import read_lines
 from deadheat.core.io.values import read_value
@@ -137,7 +137,7 @@ def test_blanks_are_counted_and_made_regular(data: bytes) -> None:
     assert counted.n_pairs == sum(a <= 32 and b <= 32 for a, b in zip(b"\n" + data, data, strict=False))
     assert counted.lacks_final_newline == (not (b"\n" + data).endswith(b"\n"))
     lines = [b" ".join(line.split()) for line in data.split(b"\n")]
-    assert with_single_blanks(data) == b"".join(line + b"\n" for line in lines if line)
+    assert normalize_blanks(data) == b"".join(line + b"\n" for line in lines if line)
 
 
 def test_blanks_are_counted_across_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.io import files
+from deadheat.core.io import memory_limits
 from deadheat.core.io.formats import parquet
 from support.command import ok
 from support.cut_in_parts import cut
@@ -68,7 +68,7 @@ def test_frames_of_duckdb(ties: str) -> None:
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("is_adjacent", [True, False])
 def test_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ties: str, *, is_adjacent: bool) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 10)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 10)
     monkeypatch.setattr(parquet, "LARGE_PARQUET", 1)
     rows = rows_of(RUN)
     (rows.sort("query_id") if is_adjacent else rows).write_parquet(tmp_path / "x.parquet", row_group_size=7)

@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.cli.errors import BAD_DATA
 from deadheat.core.errors import DataError, DeadheatWarning
-from deadheat.core.io.files import locked
+from deadheat.core.io.locks import hold_lock
 from support.demo import BENCH
 from support.paths import TESTS
 from support.small_bench import CASES, DOCUMENTS, Counting
@@ -100,12 +100,12 @@ def test_a_killed_call_blocks_nobody(tmp_path: Path) -> None:
 def test_a_lock_is_released_whatever_happens(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         dh.bench(CASES, DOCUMENTS, Counting(dies_in=0), "RR", output=tmp_path)
-    with locked(tmp_path / "bench.lock", "test", "wait"):
+    with hold_lock(tmp_path / "bench.lock", "test", "wait"):
         pass
     refused = pytest.raises(DataError, match="another test is running there")
-    with locked(tmp_path / "a.lock", "test", "wait"), refused, locked(tmp_path / "a.lock", "test", "wait"):
+    with hold_lock(tmp_path / "a.lock", "test", "wait"), refused, hold_lock(tmp_path / "a.lock", "test", "wait"):
         pytest.fail("two have it")
-    with locked(tmp_path / "a.lock", "test", "wait"):
+    with hold_lock(tmp_path / "a.lock", "test", "wait"):
         pass
 
 
@@ -115,7 +115,7 @@ def test_only_one_of_many_has_a_lock_at_a_time(tmp_path: Path) -> None:
     def work() -> None:
         for _ in range(200):
             try:
-                with locked(tmp_path / "a.lock", "test", "wait"):
+                with hold_lock(tmp_path / "a.lock", "test", "wait"):
                     inside[0] += 1
                     most[0] = max(most[0], inside[0])
                     n_times[0] += 1
@@ -139,13 +139,13 @@ def test_without_locks_of_the_file_system_there_is_a_warning(tmp_path: Path, mon
 
     monkeypatch.setattr("filelock.FileLock.acquire", none)
     warned = pytest.warns(DeadheatWarning, match=r"cannot be locked \(Operation not supported\): run one test there")
-    with warned, locked(tmp_path / "a.lock", "test", "wait"):
+    with warned, hold_lock(tmp_path / "a.lock", "test", "wait"):
         pass
 
 
 def test_a_lock_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.lock").mkdir()
-    with pytest.raises(OSError, match=r"a\.lock"), locked(tmp_path / "a.lock", "test", "wait"):
+    with pytest.raises(OSError, match=r"a\.lock"), hold_lock(tmp_path / "a.lock", "test", "wait"):
         pytest.fail("a folder was locked")
 
 

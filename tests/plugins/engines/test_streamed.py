@@ -15,7 +15,7 @@ import deadheat as dh
 from deadheat.core.data.rows import Blocks
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
-from deadheat.core.io import files
+from deadheat.core.io import files, memory_limits
 from deadheat.core.io.formats import parquet, write
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, said
 from deadheat.core.placements.place import engine_of
@@ -55,7 +55,7 @@ def frame_of(batch: str) -> pl.DataFrame:
 @pytest.mark.parametrize("size", [1, 3, 50, 1_000_000])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_placements_are_those_of_memory(batch: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", size)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", size)
     path = written(frame_of(batch), tmp_path)
     qrels = BATCHES[batch].qrels
     expected, found = dh.place(qrels, BATCHES[batch].run), dh.place(qrels, path)
@@ -69,7 +69,7 @@ def test_placements_are_those_of_memory(batch: str, size: int, tmp_path: Path, m
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "input", "random"])
 def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 20)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 20)
     batch = BATCHES["graded"]
     rng = 5 if ties == "random" else None
     path = written(frame_of("graded"), tmp_path)
@@ -84,7 +84,7 @@ def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, mon
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", ["doc_id", "expected"])
 def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 10)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 10)
     batch = BATCHES["graded"]
     path = written(frame_of("graded").sample(fraction=1, shuffle=True, seed=1), tmp_path)
     qrels, run = dh.Qrels(batch.qrels), dh.Run(path)
@@ -101,7 +101,7 @@ def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, mon
 def test_repeated_pairs_are_found_in_the_same_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_adjacent: bool
 ) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 2)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 2)
     queries = ["a", "a", "a", "b", "b"] if is_adjacent else ["a", "b", "a", "b", "a"]
     docs = ["x", "y", "x", "x", "y"] if is_adjacent else ["x", "x", "y", "y", "x"]
     path = written(pl.DataFrame({"query_id": queries, "doc_id": docs, "score": [5.0, 4, 3, 2, 1]}), tmp_path, 2)
@@ -127,7 +127,7 @@ def test_wrong_rows_are_named(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 2)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 2)
     rows = [{"query_id": f"q{n // 3}", "doc_id": f"d{n}", "score": float(n)} for n in range(9)]
     rows[4].update(change)
     run = dh.read_run(written(pl.DataFrame(rows, SCHEMA), tmp_path, 2))
@@ -145,7 +145,7 @@ def test_a_file_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.slow
 def test_profiles_rounding_and_direction_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 11)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 11)
     batch, frame = BATCHES["graded"], frame_of("graded")
     path = written(frame, tmp_path)
     assert isinstance(dh.Run(path).rows, UnreadRows)
@@ -165,7 +165,7 @@ def test_scores_that_rounding_makes_infinite_are_told(tmp_path: Path) -> None:
 
 
 def test_whole_numbers_that_float64_merges_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 1)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 1)
     rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1, 2**53 + 1]})
     with pytest.raises(DataError, match=str(2**53 + 1)):
         dh.evaluate({"q": {"b": 1}}, written(rows, tmp_path), ["RR"])
@@ -177,7 +177,7 @@ def test_whole_numbers_that_float64_merges_are_refused(tmp_path: Path, monkeypat
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files.blocks, "__defaults__", (200,))
-    monkeypatch.setattr(files, "LARGE_TEXT", 1)
+    monkeypatch.setattr(memory_limits, "LARGE_TEXT", 1)
 
 
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
 def test_trec_is_read_in_blocks(ending: str, ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_ROWS", 5)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 5)
     qrels = {
         query: {doc.replace(" ", "_"): level for doc, level in judged.items()}
         for query, judged in BATCHES["graded"].qrels.items()
@@ -223,10 +223,10 @@ def test_a_bound_on_memory_decides(tmp_path: Path) -> None:
     assert not isinstance(dh.Run(path).rows, UnreadRows)
     with dh.max_memory(1_000):
         assert isinstance(dh.Run(path).rows, UnreadRows)
-        assert files.rows_at_a_time() == 20_000
+        assert memory_limits.rows_at_a_time() == 20_000
     with dh.max_memory(10**9):
         assert not isinstance(dh.Run(path).rows, UnreadRows)
-        assert files.rows_at_a_time() == 1_000_000
+        assert memory_limits.rows_at_a_time() == 1_000_000
     assert isinstance(dh.Run(frame_of("graded").lazy()).rows, UnreadRows)
     with pytest.raises(ParameterError, match="max_memory"), dh.max_memory(0):
         pass
@@ -238,9 +238,9 @@ def test_a_bound_that_is_never_entered_is_said() -> None:
     assert told[0].filename == __file__
     with dh.max_memory(1_000):
         with dh.max_memory(10**9):
-            assert files.rows_at_a_time() == 1_000_000
-        assert files.rows_at_a_time() == 20_000
-    assert not files.is_bounded()
+            assert memory_limits.rows_at_a_time() == 1_000_000
+        assert memory_limits.rows_at_a_time() == 20_000
+    assert not memory_limits.is_bounded()
 
 
 def test_what_is_held_beyond_the_bound_is_said(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from deadheat.core.errors import DataError, DeadheatError, NothingJudgedWarning,
 from deadheat.core.gone import instead_of
 from deadheat.core.hooks import commands_by_name
 from deadheat.core.interrupts import IS_COMMAND
-from deadheat.core.io.guarding import noting_files, take_stderr
+from deadheat.core.io.guarding import collect_read_files, take_stderr
 from deadheat.core.phases import watched_by
 from deadheat.core.wording import did_you_mean, escape_for_terminal, escape_invisible, join_sentences
 
@@ -92,7 +92,7 @@ class App(click.Group):
                 warnings.catch_warnings(action="ignore", category=NothingJudgedWarning),
                 showing_warnings(),
                 watched_by(Watch(ctx.meta, write_lines)),
-                noting_files() as ctx.meta["read"],
+                collect_read_files() as ctx.meta["read"],
             ):
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit, GeneratorExit):

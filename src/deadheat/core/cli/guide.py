@@ -122,7 +122,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
 
 def _copy(data: Path, folder: Path, *, force: bool) -> None:
     """Copy the files; refuse to replace one that differs."""
-    from deadheat.core.io.files import write_files
+    from deadheat.core.io.writing import write_files
 
     paths = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
     try:

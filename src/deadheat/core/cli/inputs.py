@@ -139,10 +139,10 @@ def open_pairs(
     """
     option = judgments_asked()
     if option is None:
-        from deadheat.core.io.splitting import in_pieces
+        from deadheat.core.io.splitting import group_in_pieces
 
         judgments = qrels if isinstance(qrels, dh.Qrels) else open_qrels(qrels)
-        for piece in in_pieces(list(runs.items()), lambda item: Path(item[1])):
+        for piece in group_in_pieces(list(runs.items()), lambda item: Path(item[1])):
             yield judgments, [open_run(path, name, form=form, keyed=name != alone) for name, path in piece]
         return
 
@@ -167,21 +167,21 @@ def _is_stream(path: str) -> bool:
 
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
-    from deadheat.core.io.files import check_readable, in_catalogue
-    from deadheat.core.io.folders import files_in
+    from deadheat.core.io.files import check_readable, is_in_catalogue
+    from deadheat.core.io.folders import list_files
 
     wrong: list[str] = []
     for possible in input_options():
         possible.check()
     given = input_options_asked()
     for path in dict.fromkeys(paths):
-        if in_catalogue(path) or any(option.has_files(path) for option in given):
+        if is_in_catalogue(path) or any(option.has_files(path) for option in given):
             continue
         if paths.count(path) > 1 and _is_stream(path):
             name = stands_for_file(path, path) or escape_invisible(path)
             raise click.UsageError(f"{name} can be read only once, and is named twice")
         try:
-            for file in files_in(Path(path)) if Path(path).is_dir() else [path]:
+            for file in list_files(Path(path)) if Path(path).is_dir() else [path]:
                 check_readable(file)
         except DataError as error:
             wrong.append(error_message(error))

@@ -197,7 +197,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--decimal",
         type=click.Choice([",", "."]),
         expose_value=False,
-        callback=_entering("deadheat.core.io.values:decimal"),
+        callback=_entering("deadheat.core.io.decimals:decimal"),
         help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
         " semicolons also a comma, where it can be nothing else].",
         heading="input",
@@ -247,7 +247,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--max-memory",
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.core.io.files:max_memory", n_bytes),
+        callback=_entering("deadheat.core.io.memory_limits:max_memory", n_bytes),
         help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
         " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
         " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",

@@ -42,7 +42,8 @@ class Outputs:
     Parameters
     ----------
     read : set of tuple
-        Device and number of each file that was opened to be read, as `deadheat.core.io.files.noting_files` fills it.
+        Device and number of each file that was opened to be read, as
+        `deadheat.core.io.guarding.collect_read_files` fills it.
     """
 
     def __init__(self, read: Collection[tuple[int, int]] = ()) -> None:

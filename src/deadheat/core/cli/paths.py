@@ -15,7 +15,7 @@ import click
 from deadheat.core.cli.errors import BAD_DATA, CommandError
 from deadheat.core.cli.outputs import Outputs
 from deadheat.core.errors import STDIN, STREAM
-from deadheat.core.io.guarding import errors_of_writing
+from deadheat.core.io.guarding import name_file_in_errors
 from deadheat.core.wording import escape_invisible, format_path
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def kept(stream: BinaryIO) -> str:
     """Return the path of a file with what a stream holds; it lasts as long as the command."""
     folder = click.get_current_context().with_resource(TemporaryDirectory(prefix="deadheat-"))
     path = Path(folder) / "stdin"
-    with errors_of_writing(path), path.open("wb") as file:
+    with name_file_in_errors(path), path.open("wb") as file:
         shutil.copyfileobj(stream, file)
     return file.name
 

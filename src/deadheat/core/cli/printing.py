@@ -284,9 +284,9 @@ def emit(text: str, output: str | None = None) -> None:
             stdout.write(_encodable(text, stdout.encoding or "ascii") + "\n")
             stdout.flush()
             return
-        from deadheat.core.io.files import replacing
+        from deadheat.core.io.writing import replace_file
 
-        with replacing(output) as file:
+        with replace_file(output) as file:
             file.write((text + "\n").encode(errors="backslashreplace"))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deadheat.core.cli.errors import refuse_if
 from deadheat.core.cli.paths import STDOUT
 from deadheat.core.cli.printing import standard_output
-from deadheat.core.io.guarding import errors_of_writing
+from deadheat.core.io.guarding import name_file_in_errors
 from deadheat.core.io.kinds import Kind
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def write_rows(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: 
         return
     stdout = standard_output()
     with tempfile.TemporaryFile() as held:
-        with errors_of_writing(tempfile.gettempdir()):
+        with name_file_in_errors(tempfile.gettempdir()):
             write(frame, held, kind, format=written, tag=tag)
         held.seek(0)
         shutil.copyfileobj(held, stdout.buffer)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError, DuplicateError
-from deadheat.core.io.kinds import KEYS, check_column
+from deadheat.core.io.columns import check_column
+from deadheat.core.io.kinds import KEYS
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records
-from deadheat.core.io.spreadsheets import unguarded_text
+from deadheat.core.io.spreadsheets import unguard_text
 from deadheat.core.io.values import read_value
 from deadheat.core.libraries import polars as pl
 
@@ -49,7 +50,7 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
     new: list[tuple[str, str, float]] = []
     for place, row in enumerate(records.frame.select(*COLUMNS).iter_rows()):
         query, document, answer = ((as_text(field) or "").strip() for field in row)
-        query, document = unguarded_text(query), unguarded_text(document)
+        query, document = unguard_text(query), unguard_text(document)
         if not answer:
             continue
         line = records.line(place)

@@ -17,22 +17,19 @@ from deadheat.core.data.source_columns import SourceColumns, source_columns_of
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows, UnreadTrec
 from deadheat.core.errors import DuplicateError, SourceTypeError
-from deadheat.core.io.files import CATALOGUE, FileState, in_catalogue
-from deadheat.core.io.folders import file_in, read_folder
-from deadheat.core.io.formats import (
-    Content,
-    chosen_format,
-    is_too_large,
-    locate,
-    scan,
-)
+from deadheat.core.io.columns import check_given
+from deadheat.core.io.files import CATALOGUE, FileState, is_in_catalogue
+from deadheat.core.io.folders import choose_file, read_folder
+from deadheat.core.io.formats import Content, chosen_format, is_too_large, locate, scan
 from deadheat.core.io.formats.trec import ranks_of_file
 from deadheat.core.io.guarding import check_threads, guard_polars
-from deadheat.core.io.kinds import Kind, check_given
+from deadheat.core.io.ids import FORMS
+from deadheat.core.io.kinds import Kind
+from deadheat.core.io.nested import Nested, check_mapping
 from deadheat.core.io.notes import Notes
-from deadheat.core.io.results import LEAVE_OUT_PADDING, PADDING
+from deadheat.core.io.result_parts import PADDING
+from deadheat.core.io.results import LEAVE_OUT_PADDING
 from deadheat.core.io.sources import read_object
-from deadheat.core.io.values import FORMS, Nested, check_mapping
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.phases import phase
 from deadheat.core.structures import copy_with
@@ -81,7 +78,7 @@ class DocumentTable(InNotebooks):
         if name is not None:
             as_text("name", name)
         self.name = name or (label_of(self.path) if self.path else self.kind)
-        if name is None and self.path is None and in_catalogue(source):
+        if name is None and self.path is None and is_in_catalogue(source):
             self.name = str(source).removeprefix(CATALOGUE)
         self.format = None if format is None else chosen_format("", format)
         self.columns = {} if columns is None else check_given(columns)
@@ -120,7 +117,7 @@ class DocumentTable(InNotebooks):
             together = read_folder(path, self.kind)
             if together is not None:
                 return together
-            path, note = file_in(path, self.kind)
+            path, note = choose_file(path, self.kind)
             self.path = path
             content = self._scan(path)
             return replace(content, notes=(note, *content.notes))

@@ -19,8 +19,8 @@ from deadheat.core.data.rows import Rows
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DeadheatWarning
 from deadheat.core.io.formats.base import FEWEST, ROWS
+from deadheat.core.io.nested import Nested
 from deadheat.core.io.results import ListOrder
-from deadheat.core.io.values import Nested
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count
 

@@ -9,10 +9,11 @@ from deadheat.core import hooks
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.sources import Source, path_of
 from deadheat.core.errors import DataError, DeadheatWarning, FileFormatError, SourceTypeError
+from deadheat.core.io.columns import find_column
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
-from deadheat.core.io.kinds import COLUMN_NAMES, find_column
+from deadheat.core.io.kinds import COLUMN_NAMES
 from deadheat.core.io.objects import parse_json, read_text
-from deadheat.core.io.records import Wanted, format_of_records, read_records
+from deadheat.core.io.records import Wanted, choose_record_format, read_records
 from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list, format_path
@@ -95,7 +96,7 @@ def ids_of(collection: Source) -> set[str]:
 
 def _ids_in(path: Path) -> Iterable[object]:
     try:
-        form = format_of_records(path, None, Wanted(what="documents", formats=(*Wanted().formats, "obo", "owl")))
+        form = choose_record_format(path, None, Wanted(what="documents", formats=(*Wanted().formats, "obo", "owl")))
     except FileFormatError:
         return [line for line in map(str.strip, decode_utf8(read_all(path), path).split("\n")) if line]
     if form == "json":

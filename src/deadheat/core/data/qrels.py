@@ -19,7 +19,7 @@ from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DataError
 from deadheat.core.io.formats import Content
 from deadheat.core.io.guarding import guard_polars
-from deadheat.core.io.results import Pick, Reader, Repeated, note_of_merged
+from deadheat.core.io.results import Pick, Reader, Repeated, note_merged_judgments
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count, format_list
 
@@ -231,7 +231,7 @@ class Qrels(DocumentTable):
             raise self.duplicate(repeated.join(contradicted, on=["query_id", "doc_id"], how="semi"))
         n_merged = int(repeated["n"].sum()) - len(repeated)
         query, doc, _ = repeated.row(0)
-        self.notes = (*self.notes, note_of_merged(n_merged, f"of document {doc!r} for query {query!r}"))
+        self.notes = (*self.notes, note_merged_judgments(n_merged, f"of document {doc!r} for query {query!r}"))
         self.rows = merged
         for name in ("in_order", "fingerprint"):
             vars(self).pop(name, None)

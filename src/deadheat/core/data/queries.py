@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from deadheat.core.data.sources import Source, label_of, path_of
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
+from deadheat.core.io.columns import find_column
 from deadheat.core.io.guarding import guard_polars
-from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
+from deadheat.core.io.ids import NUL, ids_to_text, make_nul_error
+from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES
 from deadheat.core.io.records import Records, Wanted, as_text, as_written, read_records
-from deadheat.core.io.values import NUL, id_with_nul, text_of_ids
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
 
@@ -211,7 +212,7 @@ def _records_of(source: Source, where: str) -> Records:
     if isinstance(source, Mapping):
         wrong = next((query for query, row in source.items() if not isinstance(row, Mapping)), None)
         if wrong is None:
-            ids = text_of_ids(list(source), where)
+            ids = ids_to_text(list(source), where)
             return Records([{**row, WANTED.id: query} for query, row in zip(ids, source.values(), strict=True)])
         lists = [one for one in source.values() if isinstance(one, Sized) and not isinstance(one, str | Mapping)]
         if len(lists) < len(source) or len(set(map(len, lists))) > 1:
@@ -292,7 +293,7 @@ def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
                 f"empty field in column {column.name!r}{beside}", allowed="an id", path=where, line=records.line(place)
             )
         if NUL in query:
-            raise id_with_nul(query, where)
+            raise make_nul_error(query, where)
         if query in seen:
             raise DuplicateError(
                 f"query {query!r} appears {records.where(seen[query], place)}",

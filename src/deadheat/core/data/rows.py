@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.io.id_columns import IdRuns
+from deadheat.core.io.ids import normalize_keys
 from deadheat.core.io.kinds import Kind
-from deadheat.core.io.splitting import doc_hash
-from deadheat.core.io.values import Nested, all_numbers, frame_of_mapping, normalized_keys
+from deadheat.core.io.nested import Nested, build_frame, read_numbers
+from deadheat.core.io.splitting import hash_doc_ids
 from deadheat.core.libraries import polars as pl
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: 
     ----------
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
-        Those of the document ids by :func:`~deadheat.core.io.splitting.doc_hash`, if they are known.
+        Those of the document ids by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they are known.
     query_runs : IdRuns, optional
         Those of query_id, if they are known.
     """
@@ -91,7 +92,7 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: 
         others = frame.columns[1:]
         return blocks_of(frame.group_by("query_id").agg(others).explode(others))
     if hashes is None:
-        hashes = frame.lazy().select(doc_hash()).collect(engine="streaming").to_series()
+        hashes = frame.lazy().select(hash_doc_ids()).collect(engine="streaming").to_series()
     return Blocks(frame, ids, np.append(0, query_runs.ends), hashes)
 
 
@@ -217,9 +218,9 @@ class Rows:
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and n, how often it comes, of each pair that is repeated; None where none can be."""
-        from deadheat.core.io.frames import repeated_pairs
+        from deadheat.core.io.frames import find_repeated_pairs
 
-        return repeated_pairs(self.lazy)
+        return find_repeated_pairs(self.lazy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +245,7 @@ class MappingRows(Rows):
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows as columns, built once."""
-        return frame_of_mapping(self.mapping, self.kind, self.where)
+        return build_frame(self.mapping, self.kind, self.where)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return a copy of the dicts."""
@@ -258,12 +259,12 @@ class MappingRows(Rows):
 
     def normalized(self, form: str) -> MappingRows:
         """Return a copy with its ids in a form of Unicode; raise for two ids that are one then."""
-        mapping = {query: normalized_keys(own, form) for query, own in self.mapping.items()}
-        return MappingRows(normalized_keys(mapping, form), self.kind, self.where)
+        mapping = {query: normalize_keys(own, form) for query, own in self.mapping.items()}
+        return MappingRows(normalize_keys(mapping, form), self.kind, self.where)
 
     def numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the checked numbers of the given queries, concatenated in the order of the dicts."""
-        return all_numbers(self.mapping, queries, self.kind, self.where)
+        return read_numbers(self.mapping, queries, self.kind, self.where)
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""

@@ -15,11 +15,11 @@ from deadheat.core.data.rows import MemoryRows, Rows
 from deadheat.core.data.several_keys import order_by_keys, rank_tuples
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.files import exceeds
 from deadheat.core.io.formats import Content
+from deadheat.core.io.memory_limits import exceeds_memory
+from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked
 from deadheat.core.io.results import Pick, Reader, Repeated
-from deadheat.core.io.values import Nested
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.structures import copy_with
 
@@ -94,7 +94,7 @@ class Run(DocumentTable):
 
     def _take_in(self, content: Content) -> Content:
         rows = content.rows
-        if self.path is not None and is_polars_frame(rows) and exceeds(int(rows.estimated_size())):
+        if self.path is not None and is_polars_frame(rows) and exceeds_memory(int(rows.estimated_size())):
             self.notes = (*self.notes, HELD)
         if isinstance(rows, Mapping) and (ranks := rank_tuples(rows, self.where)):
             content = replace(content, rows=ranks)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deadheat.core.errors import ABSENT, Advice, ColumnError
-from deadheat.core.io.kinds import value_column
+from deadheat.core.io.columns import find_value_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def source_columns_of(source: object, path: Path | None, columns: Mapping[str, s
     """
     if not columns:
         return None
-    value = columns.get(value_column(columns) or "")
+    value = columns.get(find_value_column(columns) or "")
     return SourceColumns(_handle_of(source) if path is None else path.resolve(), columns["doc_id"], value)
 
 

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from deadheat.core import hooks
-from deadheat.core.io.files import check_path, in_catalogue
-from deadheat.core.io.formats import (
-    COMPRESSED,
-    SUFFIXES,
-    has_column,
-)
+from deadheat.core.io.files import check_path, is_in_catalogue
+from deadheat.core.io.formats import COMPRESSED, SUFFIXES, has_column
 
 Source: TypeAlias = object
 """What qrels and runs are read from: a path, dicts, rows, a frame of any library.
@@ -26,7 +22,7 @@ object of deadheat or of a plugin that is given in their place is known by the p
 
 def path_of(source: Source) -> Path | None:
     """Return a source as a path, or None if it is not one."""
-    if isinstance(source, str | os.PathLike) and not in_catalogue(source):
+    if isinstance(source, str | os.PathLike) and not is_in_catalogue(source):
         return check_path(os.fsdecode(source))
     return None
 
@@ -48,9 +44,9 @@ def column_of_runs(source: Source, where: str) -> str | None:
             if has_column(path, column):
                 return column
             continue
-        from deadheat.core.io.frames import columns_of, table_in  # they need Narwhals
+        from deadheat.core.io.frames import find_table, list_columns  # they need Narwhals
 
-        if column in columns_of(table_in(source, where), where):
+        if column in list_columns(find_table(source, where), where):
             return column
     return None
 

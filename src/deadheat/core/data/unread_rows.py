@@ -12,7 +12,7 @@ from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import BLOCK, FileState
 from deadheat.core.io.formats.trec import Marked, note_of_comments, read_blocks
-from deadheat.core.io.guarding import guarded_rows
+from deadheat.core.io.guarding import guard_rows
 from deadheat.core.io.kinds import TREC_FIELDS
 from deadheat.core.io.pages import check_texts
 from deadheat.core.libraries import polars as pl
@@ -120,7 +120,7 @@ class UnreadRows(LazyRows):
     def frame(self) -> pl.DataFrame:
         """The rows, fetched and checked once."""
         self.check_file()
-        with guarded_rows(self.where):
+        with guard_rows(self.where):
             checked = self.reading.in_polars(MemoryRows(collect_rows(self.unchecked)).lazy)
         self.reading.check(checked.wrong, self.where)
         return checked.frame
@@ -129,7 +129,7 @@ class UnreadRows(LazyRows):
         """Yield the unchecked rows of a file in their order, about so many at a time."""
         self.check_file()
         frame: pl.LazyFrame = self.unchecked.to_native()
-        with guarded_rows(self.where):
+        with guard_rows(self.where):
             for batch in frame.collect_batches(chunk_size=n_rows, maintain_order=True):
                 check_texts(batch, Path(self.where), 0)
                 yield batch

@@ -34,7 +34,7 @@ from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.hooks import Feature
-from deadheat.core.io.splitting import in_pieces
+from deadheat.core.io.splitting import group_in_pieces
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, at_level, measures_under, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure
@@ -484,7 +484,7 @@ def evaluate(
     judged: Qrels | None = None
     found = Evaluations()
     items = list(sources.items())
-    for piece in in_pieces(items, lambda item: path_of(item[1])) if is_several else [items]:
+    for piece in group_in_pieces(items, lambda item: path_of(item[1])) if is_several else [items]:
         runs: list[Run] = []
         for name, source in piece:
             one = Run.of(source, ascending=ascending, name=name) if is_several else source

@@ -16,8 +16,10 @@ from typing import Any
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.saved import SAVED, SUFFIX, is_saved
-from deadheat.core.io.files import LONGEST, check_path, file_name, make_folder
+from deadheat.core.io.file_names import LONGEST_NAME, make_file_name
+from deadheat.core.io.files import check_path
 from deadheat.core.io.guarding import note_file
+from deadheat.core.io.writing import make_folder
 
 ROOM = 15  # bytes that a file name leaves for its ending
 ONE_SAVE = "leave one out (evaluate --save FOLDER/ --replace keeps one save of each run)"
@@ -63,7 +65,7 @@ def name_of_run(name: str) -> str:
     >>> name_of_run("bm25"), name_of_run("b/dense")
     ('bm25', 'b_dense')
     """
-    return file_name(name, LONGEST - ROOM)
+    return make_file_name(name, LONGEST_NAME - ROOM)
 
 
 def refuse_other_run(path: Path, name: str) -> None:
@@ -95,7 +97,7 @@ def name_of_save(name: str, origin: Origin) -> str:
     if origin.label and origin.label != name:
         parts.append(origin.label)
     parts.append(name)
-    return file_name("-".join(parts), LONGEST - ROOM)
+    return make_file_name("-".join(parts), LONGEST_NAME - ROOM)
 
 
 @contextmanager

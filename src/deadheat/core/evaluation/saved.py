@@ -54,10 +54,11 @@ from deadheat.core.evaluation.shapes import (
     WrongValueError,
 )
 from deadheat.core.evaluation.tie_spread import TieSpread
-from deadheat.core.io.files import check_path, check_readable, decode_utf8, make_folder, read_all, replacing
+from deadheat.core.io.files import check_path, check_readable, decode_utf8, read_all
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.objects import parse_json
 from deadheat.core.io.pages import read_table
+from deadheat.core.io.writing import make_folder, replace_file
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import measure_named
@@ -136,7 +137,7 @@ class DocumentKind:
         except UnicodeEncodeError:
             raise DataError("a name has half a surrogate pair, which UTF-8 cannot encode", path=path) from None
         make_folder(path.parent)
-        with replacing(path) as file:
+        with replace_file(path) as file:
             file.write(written)
 
     def read(self, path: str | Path, made: Callable[[dict[str, Any]], T]) -> T:

@@ -20,9 +20,9 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
 from deadheat.core.io.formats import format_of
 from deadheat.core.io.formats.parquet import scan_parquet
+from deadheat.core.io.ids import is_id
 from deadheat.core.io.records import Wanted, read_records
-from deadheat.core.io.results import is_result_set
-from deadheat.core.io.values import is_id
+from deadheat.core.io.result_parts import is_result_set
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.evaluation import Evaluation
@@ -115,9 +115,9 @@ def find_systems(run: Source, *, ascending: bool = False) -> Source:
     if isinstance(run, Mapping):
         return _find_by_name(run, ascending=ascending)
     if isinstance(run, list | tuple | Iterator):  # whose rows are made, or can be read, once
-        from deadheat.core.io.frames import table_in  # it needs Narwhals
+        from deadheat.core.io.frames import find_table  # it needs Narwhals
 
-        run = table_in(run, "run")
+        run = find_table(run, "run")
     if is_system(run) or isinstance(run, DocumentTable):
         return run
     return system_in(run, ascending=ascending) or run
@@ -195,9 +195,9 @@ def runs_by(
     path, where = path_of(source), _label(source, name)
     table = source if path is None else _table_in(path)
     if table is not None:
-        from deadheat.core.io.frames import split_by  # it needs Narwhals
+        from deadheat.core.io.frames import split_by_column  # it needs Narwhals
 
-        parts = split_by(table, column, where)
+        parts = split_by_column(table, column, where)
         if len(parts) < 2:
             return []
         return [Run(own, name=where, columns=columns, ascending=ascending) for own in parts]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deadheat.core.io.files import whole_lines
-from deadheat.core.io.unpacking import opened
+from deadheat.core.io.files import group_whole_lines
+from deadheat.core.io.unpacking import open_file
 
 Bytes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
@@ -61,7 +61,7 @@ def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
     n_blanks = n_pairs = n_crlf = 0
     may_hold_controls = ends_otherwise = False
     buffer[0] = _NEWLINE  # before each piece is the last byte of the one before it
-    with opened(source) if isinstance(source, Path) else BytesIO(source) as file:
+    with open_file(source) if isinstance(source, Path) else BytesIO(source) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
             before, own = buffer[:n_read], buffer[1 : n_read + 1]
             blank = np.less_equal(buffer[: n_read + 1], _SPACE, out=marks[: n_read + 1])
@@ -87,7 +87,7 @@ def _may_hold_controls(view: Bytes) -> bool:
     return bool(may_be and ((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())
 
 
-def with_single_blanks(block: bytes) -> bytes:
+def normalize_blanks(block: bytes) -> bytes:
     """Return the lines with one space between fields, none around them, and no blank lines."""
     data = block.translate(_TO_SPACE)
     text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
@@ -130,9 +130,9 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
     mark = ord(separator)
     n_lines = n_separators = 0
     is_doubtful = False
-    with opened(source) if isinstance(source, Path) else BytesIO(source) as file:
+    with open_file(source) if isinstance(source, Path) else BytesIO(source) as file:
         file.seek(skip)
-        for block in whole_lines(iter(partial(file.read, _STEP_OF_SEPARATORS), b"")):
+        for block in group_whole_lines(iter(partial(file.read, _STEP_OF_SEPARATORS), b"")):
             view = np.frombuffer(block, np.uint8)
             is_newline, is_separator = view == _NEWLINE, view == mark
             is_quote = view == _QUOTE

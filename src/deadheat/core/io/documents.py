@@ -28,7 +28,7 @@ class Export(NamedTuple):
 EXPORTS: list[Export] = []
 
 
-def export(
+def register_document(
     name: str,
     kind: Kind,
     matches: Callable[[Document], object],
@@ -54,7 +54,7 @@ def known_exports() -> list[Export]:
     return hooks.in_order("objects", EXPORTS, lambda one: one.read.__module__)
 
 
-def exported(held: Document, kind: Kind, where: str) -> Listing | None:
+def read_export(held: Document, kind: Kind, where: str) -> Listing | None:
     """Return the queries in a document of another tool, and notes; None if its form is not known.
 
     Raises
@@ -70,7 +70,7 @@ def exported(held: Document, kind: Kind, where: str) -> Listing | None:
         raise FileFormatError(f"is a saved {saved.removeprefix('deadheat ')}", allowed=kind, hint=use, path=where)
     found = next((one for one in known_exports() if one.matches(held)), None)
     if found is None and _is_document(held) and third_party.load("objects"):
-        return exported(held, kind, where)
+        return read_export(held, kind, where)
     if found is None:
         _check_objects(held)
         return None

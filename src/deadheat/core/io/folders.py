@@ -45,7 +45,7 @@ def read_folder(folder: Path, kind: Kind) -> Content | None:
     return None
 
 
-def files_in(folder: Path) -> Sequence[Path]:
+def list_files(folder: Path) -> Sequence[Path]:
     """Return the files of a folder that are read in its place.
 
     Raises
@@ -57,7 +57,7 @@ def files_in(folder: Path) -> Sequence[Path]:
         files = reader.files(folder, None)
         if files:
             return files
-    return [file_in(folder)[0]]
+    return [choose_file(folder)[0]]
 
 
 def _readers_of(folder: Path) -> Sequence[FolderReader]:
@@ -67,7 +67,7 @@ def _readers_of(folder: Path) -> Sequence[FolderReader]:
     return hooks.in_order("objects", REGISTERED, lambda one: one.read.__module__)
 
 
-def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
+def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     """Return the file in a folder of BEIR or of MTEB's predictions, and a note that says which.
 
     Parameters

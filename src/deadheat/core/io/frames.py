@@ -16,38 +16,24 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
+from deadheat.core.io.columns import find_value_column, guess_kind, refuse_patterns, resolve_columns
 from deadheat.core.io.formats.base import ROWS, Content, ranks_of, split_off, which_judged
-from deadheat.core.io.guarding import guarded_rows
-from deadheat.core.io.kinds import (
-    ANSWERABLE,
-    KEYS,
-    KNOWN_NAMES,
-    SUBTOPIC,
-    TEXTS,
-    VALUE_COLUMN,
-    Kind,
-    kind_of_name,
-    refuse_patterns,
-    resolve_columns,
-    value_column,
-)
+from deadheat.core.io.guarding import guard_rows
+from deadheat.core.io.ids import ids_to_text, is_id, make_id_column, refuse_nul
+from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
 from deadheat.core.io.lazy import Frame, Reading, as_narwhals, collect
+from deadheat.core.io.list_rows import read_list_rows
 from deadheat.core.io.notes import Notes
-from deadheat.core.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows, results_in
-from deadheat.core.io.values import (
-    as_python,
-    check_number,
-    is_beyond,
-    is_id,
-    refuse_nul,
-    series_of_ids,
-    text_of_ids,
-)
+from deadheat.core.io.result_parts import find_results
+from deadheat.core.io.results import ASSUMED, CALL, RANKED_BY_COLUMN
+from deadheat.core.io.values import check_number, is_beyond, to_python_numbers
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_given
 
 
-def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], *, is_large: bool = False) -> Content:
+def convert_table(
+    source: object, kind: Kind, where: str, given: Mapping[str, str], *, is_large: bool = False
+) -> Content:
     """Return the three columns of a frame or of tuples, named, cast and checked.
 
     Parameters
@@ -68,29 +54,29 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (not
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
-    table = table_in(source, where)
+    table = find_table(source, where)
     _refuse_dicts_by_query(table, kind, where)
-    if kind == "qrels" and ANSWERABLE in columns_of(table, where):
+    if kind == "qrels" and ANSWERABLE in list_columns(table, where):
         return _flagged(table, where, given)
     frame = _frame_of(table, kind, where)
     schema = _schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
     names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
-    topic, value = names.get(SUBTOPIC), value_column(names)
+    topic, value = names.get(SUBTOPIC), find_value_column(names)
     refuse_patterns(names.values(), where)
     if isinstance(frame, nw.DataFrame):
         # pandas and records hold lists as objects
         objects = frame[names["doc_id"]].to_list() if schema[names["doc_id"]] == nw.Object else ()
         if has_lists(objects):
             named = ((None, row) for row in frame.iter_rows(named=True))
-            return Content.of_lists(lists_of_rows(named, names, kind, where), names)
+            return Content.of_lists(read_list_rows(named, names, kind, where), names)
         others = lists if names["doc_id"] in lists else [name for name in schema.names() if name == "rank"]
         kept = dict.fromkeys([*names.values(), *others])
         frame = nw.from_native(to_polars(frame.select(*kept), where).lazy())
         schema = frame.collect_schema()
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
         rows = collect(frame.select(*dict.fromkeys([*names.values(), *lists]))).iter_rows(named=True)
-        return Content.of_lists(lists_of_rows(((None, row) for row in rows), names, kind, where), names)
+        return Content.of_lists(read_list_rows(((None, row) for row in rows), names, kind, where), names)
     _check_types(frame, schema, names, where)
     if topic is not None:  # what other engines hold is fetched
         frame = nw.from_native(collect(frame.select(*names.values())).lazy())
@@ -102,7 +88,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     is_spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
     if is_spark or (is_large and kind == "run"):
         return Content(raw, notes, _ranks(frame, names), reading=reading, columns=names)
-    with guarded_rows(where):
+    with guard_rows(where):
         if not frame.implementation.is_polars():
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names), columns=names)
         checked = reading.in_polars(raw)
@@ -120,7 +106,7 @@ def _flagged(source: Any, where: str, given: Mapping[str, str]) -> Content:  # n
     if isinstance(source, list):
         is_kept, unanswerable = which_judged([(None, row) for row in source], given, where)
         own = [{name: row[name] for name in row if name != ANSWERABLE} for row in compress(source, is_kept)]
-        return replace(canonical(own, "qrels", where, given), unanswerable=unanswerable)
+        return replace(convert_table(own, "qrels", where, given), unanswerable=unanswerable)
     table = to_polars(source, where)
     names = resolve_columns(table.columns, "qrels", where=where, given=given)
     doc, flag = pl.col(names["doc_id"]), pl.col(ANSWERABLE).cast(pl.String).str.to_lowercase().fill_null("")
@@ -129,7 +115,7 @@ def _flagged(source: Any, where: str, given: Mapping[str, str]) -> Content:  # n
     lacks = doc.is_null() | (doc == "" if table.schema[names["doc_id"]] == pl.String else False)
     queries = table.filter(flag == "false")[names["query_id"]].cast(pl.String).unique().sort()
     judged = table.filter((flag != "false") | ~lacks).drop(ANSWERABLE)
-    return replace(canonical(judged, "qrels", where, given), unanswerable=tuple(queries))
+    return replace(convert_table(judged, "qrels", where, given), unanswerable=tuple(queries))
 
 
 def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
@@ -168,7 +154,7 @@ def _check_types(frame: Frame | nw.DataFrame[Any], schema: nw.Schema, names: dic
 
 def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any]:
     """Return a table, its records, or tuples as a frame."""
-    if (frame := frame_of(table, where)) is not None:
+    if (frame := find_frame(table, where)) is not None:
         return frame
     if isinstance(table, nw.Series):  # its index does not make it a table
         raise SourceTypeError(
@@ -194,7 +180,7 @@ def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any
     )
 
 
-def table_in(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
+def find_table(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
     """Return the table in an object as a frame of Narwhals, or as a list of rows: dicts where they name their fields.
 
     Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol. What
@@ -207,7 +193,7 @@ def table_in(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
         return nw.from_native(pl.DataFrame(source))
     for name in ("to_polars", "to_pandas"):
         if callable(convert := getattr(source, name, None)):
-            return table_in(convert(), where)
+            return find_table(convert(), where)
     if not isinstance(source, Iterable) or hasattr(source, "readline") or hasattr(source, "shape"):
         return source  # also a matrix
     rows = source if isinstance(source, list) else list(source)
@@ -215,24 +201,24 @@ def table_in(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
     return [row._asdict() if hasattr(row, "_fields") else row for row in rows] if has_named else rows
 
 
-def columns_of(table: object, where: str) -> list[str]:
-    """Return the names of all columns of what :func:`table_in` returns; none if it is no table."""
+def list_columns(table: object, where: str) -> list[str]:
+    """Return the names of all columns of what :func:`find_table` returns; none if it is no table."""
     if isinstance(table, list) and all(issubclass(kind, Mapping) for kind in {*map(type, table)}):
         return [*dict.fromkeys(chain.from_iterable(table))]
     return _schema(table, where).names() if isinstance(table, nw.LazyFrame | nw.DataFrame) else []
 
 
-def frame_of(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
+def find_frame(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
     """Return the table in an object, or one of its records, as a frame; None of what is neither."""
-    table = table_in(source, where)
-    if isinstance(table, list) and (names := columns_of(table, where)):
+    table = find_table(source, where)
+    if isinstance(table, list) and (names := list_columns(table, where)):
         table = nw.from_native(pl.DataFrame([_column(name, [row.get(name) for row in table], where) for name in names]))
     return table if isinstance(table, nw.LazyFrame | nw.DataFrame) else None
 
 
-def split_by(source: object, column: str, where: str) -> list[Frame | nw.DataFrame[Any]]:
+def split_by_column(source: object, column: str, where: str) -> list[Frame | nw.DataFrame[Any]]:
     """Return the rows with each value of a table's column of ids: in order of appearance, or sorted in an engine."""
-    frame = cast("Frame | nw.DataFrame[Any]", frame_of(source, where))
+    frame = cast("Frame | nw.DataFrame[Any]", find_frame(source, where))
     _check_types(frame, _schema(frame, where), {"doc_id": column}, where)
     held = frame.select(column)
     if isinstance(held, nw.LazyFrame) and not held.implementation.is_polars():
@@ -273,7 +259,7 @@ def _with_own_numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _column(name: str, values: Sequence[Any], where: str) -> pl.Series:
-    values = as_python(values)
+    values = to_python_numbers(values)
     if has_lists(values):  # in which Polars would make 1 of 1.5 if 2 is before it
         return pl.Series(name, values, pl.Object)
     try:
@@ -317,8 +303,8 @@ def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFram
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
     return pl.DataFrame(
         {
-            "query_id": series_of_ids(text_of_ids(queries, where), where),
-            "doc_id": series_of_ids(text_of_ids(docs, where), where),
+            "query_id": make_id_column(ids_to_text(queries, where), where),
+            "doc_id": make_id_column(ids_to_text(docs, where), where),
             value: np.array(values, np.float64),
         }
     )
@@ -348,12 +334,12 @@ def _refuse_dicts_by_query(table: object, kind: Kind, where: str) -> None:
 
 def _is_by_query(fields: Mapping[Any, object]) -> bool:
     """Tell whether a dict has the documents of queries: it is no row of a table, and no response of a library."""
-    if not fields or results_in(fields) is not None:
+    if not fields or find_results(fields) is not None:
         return False
     for name, value in fields.items():
         if not isinstance(value, Mapping | list | tuple | set):
             return False
-        if name in KNOWN_NAMES or kind_of_name(str(name)) is not None:
+        if name in KNOWN_NAMES or guess_kind(str(name)) is not None:
             return False
     return True
 
@@ -377,6 +363,6 @@ def _ambiguous_lists(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
     )
 
 
-def repeated_pairs(frame: Frame) -> pl.DataFrame:
+def find_repeated_pairs(frame: Frame) -> pl.DataFrame:
     """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
     return collect(frame.select(*KEYS).group_by(*KEYS).agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)

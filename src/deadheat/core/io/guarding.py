@@ -137,7 +137,7 @@ def give_stderr_back() -> None:
 
 
 @contextmanager
-def guarded_rows(where: str) -> Iterator[None]:
+def guard_rows(where: str) -> Iterator[None]:
     """Raise `DataError` where Polars finds bytes that are not text, or a damaged file."""
     try:
         yield
@@ -222,7 +222,7 @@ def check_threads() -> None:
 
 
 @contextmanager
-def errors_of_writing(path: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Iterator[None]:
+def name_file_in_errors(path: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Iterator[None]:
     """Name a file in the errors that the system has while it is written: those of a full disk name none.
 
     Parameters
@@ -241,7 +241,7 @@ def errors_of_writing(path: str | os.PathLike[str], *others: str | os.PathLike[s
 
 
 @contextmanager
-def noting_files() -> Iterator[set[tuple[int, int]]]:
+def collect_read_files() -> Iterator[set[tuple[int, int]]]:
     """Yield a set that gets device and number of each file that is opened to be read while the context lasts."""
     found: set[tuple[int, int]] = set()
     _notebooks.append(found)

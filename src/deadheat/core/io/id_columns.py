@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.io.values import NUL
+from deadheat.core.io.ids import NUL
 from deadheat.core.libraries import polars as pl
 
 AT_ONCE = 1 << 16  # ids that are joined, which stay in the processor's cache

@@ -15,8 +15,9 @@ import narwhals as nw
 from deadheat.core.errors import ColumnError, DataError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.id_columns import IdRuns, are_ids
+from deadheat.core.io.ids import NUL, make_nul_error
 from deadheat.core.io.kinds import KEYS, VALUE_COLUMN, Kind
-from deadheat.core.io.values import BEYOND, NUL, id_with_nul, is_beyond
+from deadheat.core.io.values import BEYOND, is_beyond
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
 
@@ -114,7 +115,7 @@ class Reading:
                 path=where,
             )
         if found.with_nul is not None:
-            raise id_with_nul(found.with_nul, where)
+            raise make_nul_error(found.with_nul, where)
         if found.bad is not None:
             query, doc, given = found.bad
             what = "missing (null or NaN)" if given is None else "NaN" if math.isnan(given) else "infinite"

@@ -203,7 +203,7 @@ def _check_characters(text: str, path: Path, line: int | None) -> None:
             ) from error
 
 
-def object_of(
+def parse_object(
     raw: str,
     path: Path,
     line: int,

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.core.errors import FileFormatError
-from deadheat.core.io.files import LONGEST_LINE, ROW, check_held
+from deadheat.core.io.files import LONGEST_LINE
 from deadheat.core.io.guarding import guard_polars
-from deadheat.core.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, shared_bytes
+from deadheat.core.io.memory_limits import ROW_BYTES, check_memory
+from deadheat.core.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, count_shared_bytes
 from deadheat.core.libraries import polars as pl
 
 _MAGIC = b"PAR1"
@@ -93,7 +94,7 @@ def check_pages(data: bytes | mmap.mmap, path: Path, n_packed: int, *, is_whole:
             hint="its sizes are impossible, or files were joined",
             path=path,
         ) from None
-    check_held(n_bytes, n_packed, path, is_all=True)
+    check_memory(n_bytes, n_packed, path, is_all=True)
 
 
 def read_table(data: bytes, path: Path) -> pl.DataFrame:
@@ -125,7 +126,7 @@ def check_texts(table: pl.DataFrame, path: Path, n_packed: int) -> None:
             n_bytes += int(column.str.len_bytes().sum())
         elif column.dtype == pl.Binary:
             n_bytes += int(column.bin.size().sum())
-    check_held(n_bytes, n_packed, path, is_all=True)
+    check_memory(n_bytes, n_packed, path, is_all=True)
 
 
 def check_categories(rows: pl.LazyFrame, path: Path, n_packed: int) -> None:
@@ -136,7 +137,7 @@ def check_categories(rows: pl.LazyFrame, path: Path, n_packed: int) -> None:
             counts = rows.group_by(name).len().collect(engine="streaming")
             lengths = counts[name].cast(pl.String).str.len_bytes().cast(pl.Int64)
             n_bytes += int((lengths * counts["len"]).sum())
-    check_held(n_bytes, n_packed, path, is_all=True)
+    check_memory(n_bytes, n_packed, path, is_all=True)
 
 
 def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
@@ -164,7 +165,7 @@ def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
     n_values = sum(chunk.n_values for chunk in chunks)
     n_in_lists = max(n_values - n_rows * n_columns, 0)
     n_bytes += (n_in_lists + n_rows * n_columns * is_whole) * _VALUE
-    return n_bytes + n_rows * ROW
+    return n_bytes + n_rows * ROW_BYTES
 
 
 def _chunk(meta: dict[int, Any], leaf: dict[int, Any], end: int) -> Chunk:
@@ -214,7 +215,7 @@ def _check_chunk(data: bytes | mmap.mmap, chunk: Chunk, most_pages: int) -> tupl
     if left < 0 or at > max(chunk.end, chunk.start):
         raise ValueError
     if delta_pages:
-        n_bytes += shared_bytes(delta_pages, chunk.codec, chunk.repetition)
+        n_bytes += count_shared_bytes(delta_pages, chunk.codec, chunk.repetition)
     return n_pages, n_bytes
 
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,28 +16,28 @@ from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
-from zipfile import ZipFile
 
 from deadheat.core.errors import (
     Advice,
     DataError,
-    DeadheatWarning,
     FileFormatError,
     MalformedRowError,
     ParameterError,
     SourceTypeError,
 )
-from deadheat.core.io import files
-from deadheat.core.io.files import WithValue, check_readable, decode_utf8, read_all
+from deadheat.core.io.columns import check_column, has_semicolons
+from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
+from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.formats import chosen_format, ending
 from deadheat.core.io.formats.delimited import FileRows
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.guarding import guard_polars
-from deadheat.core.io.kinds import check_column, has_semicolons
-from deadheat.core.io.objects import JsonText, object_of, read_text
+from deadheat.core.io.memory_limits import check_cells
+from deadheat.core.io.objects import JsonText, parse_object, read_text
 from deadheat.core.io.pages import check_texts
 from deadheat.core.io.unpacking import HEAD
-from deadheat.core.io.values import DecimalColumn, given_decimal
+from deadheat.core.io.with_value import WithValue
+from deadheat.core.io.workbooks import read_sheet
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import did_you_mean
 
@@ -152,7 +150,7 @@ class Records:
             The numbers of a column can be read in two ways.
         """
         has_semicolons = self.separator == ";"
-        if not (has_semicolons or (self.separator and given_decimal())):
+        if not (has_semicolons or (self.separator and get_decimal_mark())):
             return self.frame, ()
         columns = [
             (DecimalColumn(name, Path(path), has_semicolons=has_semicolons), self.frame[name].str.strip_chars())
@@ -204,7 +202,7 @@ def read_records(
         The subclass that says what is wrong, with the line if the format has lines.
     """
     path = check_readable(path)
-    return _checked_records(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
+    return _checked_records(READERS[choose_record_format(path, format, wanted)](path, wanted), wanted)
 
 
 def _checked_records(records: Records, wanted: Wanted) -> Records:
@@ -213,7 +211,7 @@ def _checked_records(records: Records, wanted: Wanted) -> Records:
     return records
 
 
-def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
+def choose_record_format(path: Path, given: str | None, wanted: Wanted) -> str:
     """Return the given format, or else that of the file name; raise if it is not one of those wanted."""
     allowed = wanted.formats
     if given is not None and given not in allowed:
@@ -227,11 +225,6 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
             path=path,
         )
     return chosen
-
-
-def check_cells(n_rows: int, n_columns: int, path: Path | None, n_packed: int) -> None:
-    """Raise FileFormatError if a table takes more memory than it may: rows may be short, and their header long."""
-    files.check_held(n_rows * n_columns * _CELL, n_packed, path, is_all=True)
 
 
 def as_text(value: object) -> str | None:
@@ -363,7 +356,7 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
         if not raw.strip():
             continue
         try:
-            row = object_of(raw, path, line, number=wanted.number)
+            row = parse_object(raw, path, line, number=wanted.number)
         except DataError as error:
             if not (wanted.keeps_misfits and (rows or metadata)):  # a bad first line: this is another kind of file
                 raise
@@ -376,7 +369,7 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
     return Records(rows, lines, misfits, metadata, wanted.keys[:1])
 
 
-def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
+def read_json_records(text: str, path: Path, wanted: Wanted) -> Records:
     """Return the records of a JSON text.
 
     Raises
@@ -448,114 +441,12 @@ READERS: dict[str, Callable[[Path, Wanted], Records]] = {
     "tsv": partial(_of_table, separator="\t"),
     "xlsx": _of_workbook,
     "jsonl": _of_lines,
-    "json": lambda path, wanted: records_of_json(read_text(path, wanted.expected), path, wanted),
+    "json": lambda path, wanted: read_json_records(read_text(path, wanted.expected), path, wanted),
     "parquet": _of_parquet,
 }
 
 
-_ROWS, _TEXTS = "{*}sheetData/{*}row", ("{*}t", "{*}r/{*}t", "{*}is/{*}t", "{*}is/{*}r/{*}t")
-_CELL = 24  # bytes of memory of a cell, in a list and in a column, beside its text
-_PER_XML_BYTE = 20  # bytes of memory; measured 11 to 16
-_TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-
-
-def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the rows of a workbook's first sheet that has any: the first is the header, blank ones are left out.
-
-    Columns without a name are left out too; a number is as Excel stores it, a date the number of a day.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Returns
-    -------
-    list of (int, list of str)
-        The number of each row, and its cells, as many as the header has.
-
-    Raises
-    ------
-    FileFormatError
-        It is no workbook, is damaged, or would take too much memory.
-    DataError
-        It has no cell, or one with an error such as #N/A below a name of a column.
-
-    Warns
-    -----
-    DeadheatWarning
-        Other sheets have content too.
-    """
-    try:
-        with ZipFile(path) as book:
-            files.check_held(_PER_XML_BYTE * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
-            found = {name: rows for name, rows in _sheets(book) if rows}
-    except DataError:
-        raise
-    except Exception as error:  # of a damaged file zipfile, zlib, lzma and ElementTree raise a dozen kinds
-        raise FileFormatError(
-            allowed="an Excel workbook (.xlsx)",
-            found=f"something else, or a damaged one ({error!r:.80})",
-            path=path,
-        ) from error
-    if not found:
-        raise DataError("no sheet has a cell", allowed="column names and rows", path=path)
-    (name, rows), *others = found.items()
-    if others:
-        left = ", ".join(repr(other) for other, _ in others)
-        warnings.warn(f"{path}: sheet {name!r} is read, {left} not", DeadheatWarning, stacklevel=2)
-    columns = list(rows[0][1])
-    check_cells(len(rows), len(columns), path, path.stat().st_size)
-    errors = [
-        f"cell {one}{line} has the error {cells[one][0]}"
-        for line, cells in rows
-        for one in columns
-        if one in cells and cells[one][1]
-    ]
-    if errors:
-        raise DataError(errors[0], hint="mend the formula, or empty the cell", path=path)
-    return [(line, [cells[one][0] if one in cells else "" for one in columns]) for line, cells in rows]
-
-
-def _sheets(book: ZipFile) -> Iterator[tuple[str, list[tuple[int, dict[str, tuple[str, bool]]]]]]:
-    """Yield the name of each sheet, and its cells by column, as `_cells` has them; rows without any are left out."""
-    targets = {one.attrib["Id"]: one.attrib["Target"] for one in _part(book, "xl/_rels/workbook.xml.rels")}
-    names = book.namelist()
-    shared = [_text(one) for one in _part(book, "xl/sharedStrings.xml")] if "xl/sharedStrings.xml" in names else []
-    for sheet in _part(book, "xl/workbook.xml").findall("{*}sheets/{*}sheet"):
-        target = targets[sheet.attrib[_TARGET]]
-        rows = _part(book, target.removeprefix("/") if target.startswith("/") else f"xl/{target}").findall(_ROWS)
-        found = [
-            (int(row.get("r", line)), {column: cell for column, cell in _cells(row, shared) if cell[0].strip()})
-            for line, row in enumerate(rows, 1)
-        ]
-        yield sheet.attrib["name"], [(line, cells) for line, cells in found if cells]
-
-
-def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, tuple[str, bool]]]:  # noqa: ANN401 - an element, or alike
-    """Yield the column of each cell of a row, with its text and whether that is an error of a formula."""
-    for place, cell in enumerate(row.findall("{*}c")):
-        column = re.sub(r"\d", "", cell.get("r", "")) or str(place)
-        value, kind = cell.findtext("{*}v", ""), cell.get("t")
-        value = {"0": "false", "1": "true"}[value] if kind == "b" else value
-        text = shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
-        yield column, (text, kind == "e")
-
-
-def _part(book: ZipFile, name: str) -> Any:  # noqa: ANN401 - an element, or a C class like it
-    from xml.etree import ElementTree as ET  # few files are workbooks
-
-    data = book.read(name)
-    if b"<!DOCTYPE" in data:  # Excel writes none; one could define entities without end
-        raise ValueError("it has a document type")
-    return ET.fromstring(data)  # noqa: S314 - entities are refused
-
-
-def _text(element: Any) -> str:  # noqa: ANN401 - as above
-    """Return the text of a cell, which may be in pieces of different looks; how it is pronounced is no part of it."""
-    return "".join(one.text or "" for pieces in _TEXTS for one in element.findall(pieces))
-
-
-def records_in(source: object, path: Path | None, what: str) -> Iterable[Mapping[str, Any]]:
+def read_rows(source: object, path: Path | None, what: str) -> Iterable[Mapping[str, Any]]:
     """Return the rows of a table: a file, a list of dicts or a frame.
 
     Parameters

@@ -4,47 +4,47 @@ No library is imported. A list holds ids, pairs of an id and a number, or result
 register and the names of columns say where their id and number are.
 """
 
-import math
-import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
-from decimal import Decimal
-from numbers import Integral, Rational, Real
-from pathlib import Path
+from numbers import Real
 from typing import Any, Literal, get_args
-
-import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.checks import check_choice
 from deadheat.core.errors import (
     ABSENT,
-    ColumnError,
     DataError,
     DeadheatWarning,
     DuplicateError,
     ParameterError,
     SourceTypeError,
 )
-from deadheat.core.io.forms import Shape, known_forms
-from deadheat.core.io.kinds import (
-    ALL_OFFSETS,
-    ANSWERABLE,
-    COLUMN_NAMES,
-    DISTANCES,
-    EITHER_WAY,
-    GIVE_AS_SPANS,
-    NO_SCORES,
-    VALUE_COLUMN,
-    Kind,
-    have_offsets,
-    value_column,
-)
+from deadheat.core.io.columns import have_offsets
+from deadheat.core.io.forms import known_forms
+from deadheat.core.io.ids import ids_to_text, is_id
+from deadheat.core.io.kinds import ANSWERABLE, COLUMN_NAMES, DISTANCES, EITHER_WAY, GIVE_AS_SPANS, VALUE_COLUMN, Kind
+from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked
-from deadheat.core.io.values import Nested, check_number, is_id, text_of_ids
-from deadheat.core.scalars import is_number
-from deadheat.core.wording import did_you_mean, format_count, format_list
+from deadheat.core.io.result_parts import (
+    GRADES,
+    PADDING,
+    describe_near_paths,
+    describe_object,
+    find_numbers,
+    find_results,
+    get_at_path,
+    get_member,
+    guess_shape,
+    is_grade,
+    is_result_set,
+    list_paths,
+    split_pair,
+    split_result_set,
+    to_python_number,
+)
+from deadheat.core.io.values import check_number
+from deadheat.core.wording import format_count, format_list
 
 Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result
@@ -88,10 +88,6 @@ LISTS: dict[Kind, str] = {
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
 LOOKED = 100  # lists whose order is looked at from end to end
-_PLAIN = {float, int, bool, str, type(None)}
-_GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
-_GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
-PADDING = "-1"  # the id that search libraries fill lists up with
 LEAVE_OUT_PADDING = "FAISS and others fill lists up with -1, which is no document: leave these out first"
 
 
@@ -152,7 +148,7 @@ class Reader:
             A document comes twice.
         """
         notes: Notes = ()
-        lists = lists_of_queries(results, self.where)
+        lists = split_result_set(results, self.where)
         if lists is not None:
             results = lists
         if not isinstance(results, Mapping):
@@ -181,7 +177,7 @@ class Reader:
 
     def assumed(self) -> Notes:
         """Return what was assumed of all queries; raise if they are given in several ways, warn of unused numbers."""
-        text_of_ids(list(self._ids.values()), self.where)  # raises for a mix of both
+        ids_to_text(list(self._ids.values()), self.where)  # raises for a mix of both
         if len(self._found) > 1:
             (name, query), (other, without) = sorted(self._found.items(), reverse=True)[:2]
             raise SourceTypeError(
@@ -199,11 +195,11 @@ class Reader:
 
     def merged(self) -> Notes:
         """Return a note on the judgments that repeat others, if there are any."""
-        return (note_of_merged(self._n_merged),) if self._n_merged else ()
+        return (note_merged_judgments(self._n_merged),) if self._n_merged else ()
 
     def documents(self, given: object, query: object) -> Mapping[str, Any]:
         """Return the documents of one query; in a ranked list their number is minus the rank, of judgments it is 1."""
-        results = results_in(given, self.kind)
+        results = find_results(given, self.kind)
         if results is None:
             if not isinstance(given, Mapping) or any(isinstance(one, list | Mapping) for one in given.values()):
                 raise self._no_list(given, query)
@@ -227,7 +223,7 @@ class Reader:
             numbers = [-place for place in range(1, len(docs) + 1)] if self.kind == "run" else [1] * len(docs)
         elif self.kind == "run" and len(self._orders) < 2:  # more say nothing: the lists have no one order
             self._keep_order(numbers)
-        return self._once(text_of_ids(docs, self.where), numbers, query, results)
+        return self._once(ids_to_text(docs, self.where), numbers, query, results)
 
     def _keep_order(self, numbers: Sequence[Any]) -> None:
         """Keep whether the scores of a list rise or fall."""
@@ -251,13 +247,13 @@ class Reader:
             if all(map(is_id, results)):
                 return list(results), [None] * len(results)
             if all(isinstance(one, tuple | list) and len(one) == 2 and is_id(one[0]) for one in results):
-                return [one[0] for one in results], [_plain(one[1]) for one in results]
+                return [one[0] for one in results], [to_python_number(one[1]) for one in results]
         parts = [self._part(result, query, place) for place, result in enumerate(results, 1)]
         return [doc for doc, _ in parts], [number for _, number in parts]
 
     def _part(self, result: object, query: object, place: int) -> tuple[Any, Any]:
         """Return the id and the number of one result; None for a number that is not there."""
-        held, paired = _unpaired(result)
+        held, paired = split_pair(result)
         key = (type(held), tuple(held if isinstance(held, dict) else getattr(held, "__dict__", ())))
         if key not in self._paths:
             self._paths[key] = self._find_paths(held)
@@ -266,27 +262,27 @@ class Reader:
         if callable(self.id):
             doc = self._picked(self.id, result, what)
         else:
-            doc = ABSENT if id_path is None else value_at(held, id_path)
+            doc = ABSENT if id_path is None else get_at_path(held, id_path)
         if doc is ABSENT or doc is None:
             raise self._no_id(held, what)
         if not is_id(doc):
             raise SourceTypeError(
                 f"the id of {what} is not an id",
-                found=described(doc),
+                found=describe_object(doc),
                 allowed="text or a whole number",
                 path=self.where,
             )
         if callable(self.number):
-            return doc, _plain(self.number(result))
+            return doc, to_python_number(self.number(result))
         number = paired if paired is not None and self.number is None else ABSENT
         if number is ABSENT and number_path:
-            number = value_at(held, number_path)
+            number = get_at_path(held, number_path)
         if number is not ABSENT:
-            return doc, _plain(number)
+            return doc, to_python_number(number)
         if self.number is not None:
             raise DataError(
                 f"{what} has no {VALUE_COLUMN[self.kind]} at {self.number!r}",
-                hint=_near(self.number, held),
+                hint=describe_near_paths(self.number, held),
                 path=self.where,
             )
         if self.kind == "run":
@@ -295,7 +291,7 @@ class Reader:
 
     def _refuse_distance(self, held: object) -> None:
         """Raise for a result with a distance and no score: only the user knows whether lower ones are better."""
-        name = next((name for name in DISTANCES if _member(held, name) is not ABSENT), "")
+        name = next((name for name in DISTANCES if get_member(held, name) is not ABSENT), "")
         if name:
             raise DataError(
                 f"results have a {name} and no score",
@@ -308,13 +304,13 @@ class Reader:
         """Return where id and number are in results of this form: None or empty if nowhere; "" is the result itself."""
         if is_id(held) and self.id is None:
             return "", ""
-        by_names = _by_names(held, self.kind)
+        by_names = guess_shape(held, self.kind)
         shapes = known_forms().shapes
-        shape = next((one for one in shapes if all(_member(held, name) is not ABSENT for name in one.has)), by_names)
+        shape = next((one for one in shapes if all(get_member(held, name) is not ABSENT for name in one.has)), by_names)
         paths = [getattr(shape, self.kind), getattr(by_names, self.kind)] if self.number is None else [self.number]
         known = [path for path in paths if isinstance(path, str) and path]
         # the first, unless another is there: inside, each differs
-        number = next((path for path in known if value_at(held, path) is not ABSENT), next(iter(known), ""))
+        number = next((path for path in known if get_at_path(held, path) is not ABSENT), next(iter(known), ""))
         if shape.assumes is not None and number == shape.run:
             self._assumed = shape.assumes
         return (self.id if isinstance(self.id, str) else shape.id) or None, number
@@ -323,28 +319,28 @@ class Reader:
         try:
             return pick(result)
         except (AttributeError, LookupError, TypeError) as error:
-            is_pair = _unpaired(result)[1] is not None
+            is_pair = split_pair(result)[1] is not None
             raise SourceTypeError(
                 f"id= cannot find the id of {what}: {error}",
-                found="a pair of a document and its score" if is_pair else described(result),
+                found="a pair of a document and its score" if is_pair else describe_object(result),
                 hint="the function is given the pair: its first part is the document" if is_pair else None,
                 path=self.where,
             ) from error
 
     def _of_grades(self, results: Sequence[Any]) -> tuple[str, list[Any]] | None:
         """Return the grades of results without a score, and their name; else keep which numbers every result has."""
-        held = [_unpaired(result)[0] for result in results]
+        held = [split_pair(result)[0] for result in results]
         if any(map(is_id, held)):
             return None
         for name in known_forms().judged:
-            if any(_member(one, name) is not ABSENT for one in held):
+            if any(get_member(one, name) is not ABSENT for one in held):
                 return None
-        for name in _GRADES if self.kind == "run" else ():
-            own = [_member(one, name) for one in held]
-            if any(_is_grade(one) for one in own):
-                return name, [None if one is ABSENT else _plain(one) for one in own]
+        for name in GRADES if self.kind == "run" else ():
+            own = [get_member(one, name) for one in held]
+            if any(is_grade(one) for one in own):
+                return name, [None if one is ABSENT else to_python_number(one) for one in own]
         if len(held) > 1 or (held and self.kind == "qrels"):
-            self._unused.append(set.intersection(*(set(_numbers_in(one, self.kind)) for one in held)))
+            self._unused.append(set.intersection(*(set(find_numbers(one, self.kind)) for one in held)))
         return None
 
     def _warn_of_numbers(self) -> None:
@@ -430,7 +426,7 @@ class Reader:
             (isinstance(given, Mapping), f"its keys are {keys}: give the list that is in it"),
         )
         return SourceTypeError(
-            found=f"{described(given)} for query {query!r}",
+            found=f"{describe_object(given)} for query {query!r}",
             allowed=LISTS[self.kind],
             hint=next((hint for applies, hint in hints if applies), ""),
             path=self.where,
@@ -440,22 +436,22 @@ class Reader:
     def _no_id(self, held: object, what: str) -> DataError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
         known = (*COLUMN_NAMES[self.kind]["doc_id"], "id", "_id") if self.id is None else (self.id,)
-        paths = _paths_in(held)
+        paths = list_paths(held)
         example = next(iter(paths), "")
-        if "." not in example and any(value_at(held, path) is None for path in known if isinstance(path, str)):
+        if "." not in example and any(get_at_path(held, path) is None for path in known if isinstance(path, str)):
             return DataError(f"the id of {what} is None", allowed="text or a whole number", path=self.where)
         if self.id is not None:
             place = "id" if callable(self.id) else self.id
-            return DataError(f"{what} has no id at {place!r}", hint=_near(place, held), path=self.where)
-        if self.kind == "qrels" and _member(held, ANSWERABLE) is not ABSENT:
+            return DataError(f"{what} has no id at {place!r}", hint=describe_near_paths(place, held), path=self.where)
+        if self.kind == "qrels" and get_member(held, ANSWERABLE) is not ABSENT:
             return SourceTypeError(
                 f"{what} has no id, but says {ANSWERABLE}",
-                found=described(held),
+                found=describe_object(held),
                 allowed=f"an id, or {ANSWERABLE} in a table with the columns query_id and doc_id",
                 hint="in a dict write [], which counts as a query without a relevant document",
                 path=self.where,
             )
-        likely = [path for path in paths if is_id(value_at(held, path))]  # others would be refused
+        likely = [path for path in paths if is_id(get_at_path(held, path))]  # others would be refused
         if likely:
             advice = f'write {CALL[self.kind]}(results, id="{likely[0]}")'
         else:
@@ -463,10 +459,12 @@ class Reader:
         if len(likely) > 1:
             advice += f", or another of {', '.join(map(repr, likely[1:7]))}"
         advice = hooks.advice_on_missing("the results of a search library", "objects") or advice
-        return SourceTypeError(f"cannot find the id of {what}", found=described(held), hint=advice, path=self.where)
+        return SourceTypeError(
+            f"cannot find the id of {what}", found=describe_object(held), hint=advice, path=self.where
+        )
 
 
-def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> Listing:
+def read_lists(source: Mapping[Any, Any], kind: Kind, where: str) -> Listing:
     """Turn lists, tuples, sets, arrays or single documents by query into a dict of dicts, and say what was assumed.
 
     Raises
@@ -481,7 +479,7 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> Listing:
     return reader.listing(documents, (*reader.assumed(), *reader.merged()))
 
 
-def note_of_merged(n_merged: int, example: str = "") -> str:
+def note_merged_judgments(n_merged: int, example: str = "") -> str:
     """Return the note on judgments of which another one says the same.
 
     Parameters
@@ -499,222 +497,15 @@ def note_of_merged(n_merged: int, example: str = "") -> str:
     return f"{judgments} merged{f', as {example}' if example else ''}"
 
 
-def lists_of_rows(
-    rows: Iterable[tuple[int | None, Mapping[str, Any]]], columns: Mapping[str, str], kind: Kind, path: str | Path
-) -> Listing:
-    """Read rows that have a list of documents each, with or without a list of numbers beside it.
-
-    Parameters
-    ----------
-    rows : iterable of (int or None, mapping)
-        The line of each, and its fields.
-    columns : mapping of str to str
-        From canonical name to name in the rows.
-    kind : {"qrels", "run"}
-    path : str or path
-        For messages.
-    """
-    value = columns.get(value_column(columns) or "")
-    found: dict[str, Mapping[str, float]] = {}
-    reader = Reader(kind, str(path))
-    unused = UnusedNumbers(columns)
-    for line, row in rows:
-        reader.line = line
-        query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
-        if not is_id(query):
-            raise DataError(
-                f"{columns['query_id']} {query!r:.60} is not an id",
-                allowed="text or a whole number",
-                path=path,
-                line=line,
-            )
-        if str(query) in found:  # also as 1 and "1"
-            raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
-        listed, numbers = results_in(documents, kind), None if value is None else row.get(value)
-        if listed is not None and numbers is not None:
-            if (in_order := results_in(numbers)) is None or len(in_order) != len(listed):
-                raise ColumnError(
-                    f"{value} of query {query!r} is not a list of {format_count(len(listed), 'number')}",
-                    allowed=f"one for each of {columns['doc_id']}",
-                    path=path,
-                    line=line,
-                )
-            scores = [_of_rank(one, query, path, line) for one in in_order] if "rank" in columns else in_order
-            listed = list(zip(listed, scores, strict=True))
-        if kind == "run" and value is None and listed:
-            unused.look_at(row, len(listed))
-        found[str(query)] = reader.documents(documents if listed is None else listed, query)
-    assumed = reader.assumed()
-    unused.warn(str(path))
-    if "rank" in columns and not assumed:
-        return Listing(found, (RANKED_BY_COLUMN,))
-    return reader.listing(found, (*assumed, *reader.merged()))
-
-
-class UnusedNumbers:
-    """Columns with a number for each retrieved document, which may be their scores.
-
-    Parameters
-    ----------
-    columns : mapping of str to str
-        Those that are read, from canonical name to name in the rows.
-    """
-
-    def __init__(self, columns: Mapping[str, str]) -> None:
-        self.columns = columns
-        self.names: set[str] | None = None  # None before the first row
-
-    def look_at(self, row: Mapping[str, Any], n_documents: int) -> None:
-        """Keep the columns that have so many numbers in this row, too."""
-        if self.names is None:
-            self.names = {*row} - {*self.columns.values()} - NO_SCORES
-        for name in [*self.names]:
-            numbers = results_in(row.get(name))
-            if numbers is None or len(numbers) != n_documents or not all(map(_is_grade, numbers)):
-                self.names.remove(name)
-
-    def warn(self, where: str) -> None:
-        """Warn the user of columns that had numbers in all rows."""
-        if self.names:
-            name = min(self.names)
-            warnings.warn(
-                DeadheatWarning(
-                    f"the results of each query have no scores and rank as they are listed, but {name!r} has a number"
-                    f" for each of {self.columns['doc_id']!r}. If these are the scores, give"
-                    f" columns={{'score': {name!r}}} (--columns run.score={name}), and ascending=True (--ascending) if"
-                    " lower ones are better",
-                    where,
-                ),
-                stacklevel=2,
-            )
-
-
-def _of_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here
-    """Return the score that a rank counts as."""
-    if is_number(rank) and 1 <= rank < math.inf and rank % 1 == 0:
-        return -float(rank)
-    raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)
-
-
-def results_in(given: object, kind: Kind = "run") -> Sequence[Any] | None:
-    """Return the list of results in what a search returned for one query; None if there is none in an order.
-
-    Judgments may be a single id, or a set.
-
-    Examples
-    --------
-    >>> results_in({"took": 3, "hits": {"hits": [{"_id": "d1"}]}})
-    [{'_id': 'd1'}]
-    """
-    if kind == "qrels" and (is_id(given) or isinstance(given, AbstractSet)):
-        return sorted(given, key=str) if isinstance(given, AbstractSet) else [given]
-    if given is None or isinstance(given, str | bytes | list | tuple):
-        return given if isinstance(given, list | tuple) else None
-    to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
-    if callable(to_list) and getattr(given, "ndim", 1) == 1:
-        return list(to_list())
-    lists = lists_of_queries(given, "results")
-    if lists is not None:
-        return lists[0] if len(lists) == 1 else None
-    for path in known_forms().holders:
-        held = value_at(given, path)
-        if isinstance(held, list | tuple):
-            return held
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, Collection) else None
-
-
 def _advice_on_indices(results: Sequence[object]) -> str:
     """Return what to write where results with one id are from several indices; empty where they are from one."""
     for shape in known_forms().shapes:
         if shape.within:
-            indices = sorted({str(value_at(result, shape.within)) for result in results})
+            indices = sorted({str(get_at_path(result, shape.within)) for result in results})
             if len(indices) > 1:
                 new_id = f"id=lambda hit: hit[{shape.within!r}] + '/' + hit[{shape.id!r}]"
                 return f"it is in {', '.join(indices)}: write {new_id}"
     return ""
-
-
-def is_result_set(given: object) -> bool:
-    """Tell whether this is what a search for several queries returned as one object, as that of Chroma."""
-    return any(one.matches(given) for one in known_forms().result_sets)
-
-
-def lists_of_queries(given: Any, where: str) -> list[list[dict[str, Any]]] | None:  # noqa: ANN401 - anything
-    """Return the results of each query in what a search for several queries returned; None of other objects."""
-    for one in known_forms().result_sets:
-        if one.matches(given):
-            return one.lists(given, where)
-    return None
-
-
-def value_at(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
-    """Return what a dotted path of keys and attributes leads to, an empty one to the object; a key may have dots.
-
-    Examples
-    --------
-    >>> value_at({"metadata": {"doc.id": "d1"}}, "metadata.doc.id")
-    'd1'
-    """
-    if not path:
-        return held
-    found = _member(held, path)
-    head, dot, rest = path.partition(".")
-    if found is not ABSENT or not dot:
-        return found
-    inner = _member(held, head)
-    return ABSENT if inner is ABSENT else value_at(inner, rest)
-
-
-def _member(held: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
-    return held.get(name, ABSENT) if isinstance(held, Mapping) else getattr(held, name, ABSENT)
-
-
-def _unpaired(result: object) -> tuple[object, object]:
-    """Return an object and its number, of a pair of both; else the object and None."""
-    if isinstance(result, tuple | list) and len(result) == 2:
-        is_text = isinstance(result[1], str) and not hasattr(result, "_fields")  # a grade, or what is reported as none
-        if is_text or is_numeric(result[1]):
-            return result[0], result[1]
-    return result, None
-
-
-def _is_grade(held: object) -> bool:
-    """Return whether a value is a number, or text as of language models that grade: 8, "8" or "8/10"."""
-    is_text = isinstance(held, str) and _GRADE.fullmatch(held) is not None
-    return is_text or (is_numeric(held) and not isinstance(held, bool))
-
-
-def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
-    """Yield the paths in a result to numbers that may be its score; in its metadata those of known names."""
-    names = COLUMN_NAMES["run"]
-    if kind == "run":
-        known = (*names["score"], *_GRADES, *DISTANCES)
-        others = {*known_forms().no_scores, *ALL_OFFSETS, *names["doc_id"], *names["rank"], "id"}
-    else:
-        known = COLUMN_NAMES["qrels"]["relevance"]
-        others = {*known_forms().no_scores, *names["doc_id"], *names["rank"], "id", *names["score"], *DISTANCES}
-    paths = names_in(held)
-    for inner in known_forms().places_of_scores:
-        if _member(held, inner) is not ABSENT:
-            paths += [f"{inner}.{name}" for name in known]
-    for path in paths:
-        if path not in others and _is_grade(value_at(held, path)):
-            yield path
-
-
-def is_numeric(held: object) -> bool:
-    """Return whether a value is a number, perhaps in an array or tensor without dimensions."""
-    return isinstance(held, Real | Decimal) or (hasattr(held, "__float__") and getattr(held, "ndim", 1) == 0)
-
-
-def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
-    """Return a number of another library as Python's."""
-    if type(number) in _PLAIN:
-        return number
-    if isinstance(number, Integral):
-        return int(number)
-    is_longer = isinstance(number, Rational | Decimal | np.longdouble)  # refused later where float64 would merge it
-    return float(number) if is_numeric(number) and not is_longer else number
 
 
 def _order_of(numbers: Sequence[Any]) -> ListOrder | Literal["mixed"] | None:
@@ -727,53 +518,3 @@ def _order_of(numbers: Sequence[Any]) -> ListOrder | Literal["mixed"] | None:
     if first > last and sorted(numbers, reverse=True) == numbers:
         return "fall"
     return "mixed" if min(numbers) < max(numbers) else None
-
-
-def _by_names(held: object, kind: Kind) -> Shape:
-    """Return the shape of a result whose parts have names that tables have too, or ``id``; those that it has."""
-    names = COLUMN_NAMES[kind]
-    ids = () if is_id(held) else (*names["doc_id"], "id")  # text has methods of such names
-    one_id = next((name for name in ids if is_id(_member(held, name))), "")
-    # the score of a result is no relevance
-    numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
-    number = next((name for name in numbers if _member(held, name) is not ABSENT), "")
-    return Shape((), one_id, run=number, qrels=number)  # of which that of the kind counts
-
-
-def names_in(held: object) -> list[str]:
-    """Return the keys or public attributes of a result that are no methods."""
-    if isinstance(held, Mapping):
-        return [name for name in held if isinstance(name, str)]
-    if is_id(held) or held is None or isinstance(held, Real | list | tuple):
-        return []
-    return [name for name in getattr(held, "__dict__", {}) if not name.startswith("_")]
-
-
-def _paths_in(held: object) -> list[str]:
-    """Return the paths in a result that may lead to its id, the likeliest first."""
-    names = names_in(held)
-    inner = []
-    for place in known_forms().places_of_ids:
-        if place in names:
-            inner += [f"{place}.{name}" for name in names_in(_member(held, place))]
-    return [*inner, *names]
-
-
-def _near(path: str, held: object) -> str:
-    """Return ``Did you mean ...?`` for a path that leads nowhere, or the paths that are there."""
-    paths = _paths_in(held)
-    return did_you_mean(path, paths) or (f"it has {', '.join(map(repr, paths[:6]))}" if paths else "")
-
-
-def described(held: object, limit: int = 60) -> str:
-    """Return what an object is, for a message: its type, and how it shows itself, cut.
-
-    Examples
-    --------
-    >>> described(1.5), described({1, 2}), described("x" * 99, 9)
-    ('float 1.5', 'set {1, 2}', "str 'xxxxxxxx...")
-    """
-    text = repr(held)
-    text = text if len(text) <= limit else f"{text[:limit]}..."
-    name = type(held).__name__
-    return text if text.startswith(name) else f"{name} {text}"

@@ -69,7 +69,7 @@ class DeltaPage:
         return _written(STRUCT, fields) + self.content[n_levels:]
 
 
-def shared_bytes(pages: Sequence[DeltaPage], codec: int, repetition: int | None) -> int:
+def count_shared_bytes(pages: Sequence[DeltaPage], codec: int, repetition: int | None) -> int:
     """Return how many bytes the texts of some pages share with the ones before them.
 
     Parameters

@@ -11,12 +11,13 @@ from typing import Any
 
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import SourceTypeError
-from deadheat.core.io.documents import exported
-from deadheat.core.io.files import in_catalogue
+from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.documents import read_export
+from deadheat.core.io.files import is_in_catalogue
 from deadheat.core.io.formats.base import Content
-from deadheat.core.io.kinds import VALUE_COLUMN, Kind, refuse_columns
-from deadheat.core.io.results import Listing, nested_of
-from deadheat.core.io.values import copied, has_numbers, is_plain
+from deadheat.core.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.io.nested import copy_nested, has_numbers, is_plain
+from deadheat.core.io.results import Listing, read_lists
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
 
@@ -49,7 +50,7 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
             return content
     if _may_be_known_to_others(source) and third_party.load("objects"):
         return read_object(source, kind, where, given)
-    if in_catalogue(source):
+    if is_in_catalogue(source):
         for plugin in hooks.missing_of_kind("objects"):
             raise hooks.missing_plugin(str(source), plugin)
     return read_frame(source, kind, where, given)
@@ -74,9 +75,9 @@ def _may_be_known_to_others(source: object) -> bool:
 
 def read_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
     """Read a dataframe, or rows."""
-    from deadheat.core.io.frames import canonical
+    from deadheat.core.io.frames import convert_table
 
-    return canonical(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame))
+    return convert_table(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame))
 
 
 def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
@@ -93,11 +94,11 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
         )
     listing = Listing(source)
     if not has_numbers(source):
-        listing = exported(source, kind, where) or listing
+        listing = read_export(source, kind, where) or listing
     if is_plain(listing.documents):
-        listing = replace(listing, documents=copied(listing.documents))
+        listing = replace(listing, documents=copy_nested(listing.documents))
     else:
-        listing = nested_of(listing.documents, kind, where)
+        listing = read_lists(listing.documents, kind, where)
     return Content.of_lists(listing)
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from deadheat.core.errors import DataError
-from deadheat.core.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
+from deadheat.core.io.files import check_file_lines, misleads_polars, read_plain_head
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-from deadheat.core.io.unpacking import opened
+from deadheat.core.io.memory_limits import fits_in_memory, is_bounded
+from deadheat.core.io.unpacking import open_file
 from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import T
 
@@ -24,7 +25,7 @@ DOC_HASH = "doc_hash"
 HASH_BITS = 32  # that are kept of each: half the memory to sort
 
 
-def doc_hash() -> pl.Expr:
+def hash_doc_ids() -> pl.Expr:
     """Return the high bits of the hash of each doc_id, as a column of UInt32 that is named `DOC_HASH`."""
     return (pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)).cast(pl.UInt32).alias(DOC_HASH)
 
@@ -64,8 +65,8 @@ class Begun(NamedTuple):
     blanks: Future[Any]
 
 
-# By file. `begin` fills it while the rest of a command is still imported, `in_pieces` while the runs before are
-# evaluated. `split` takes a file out, so its reader asks for `is_begun` and `begun_count` before that.
+# By file. `begin` fills it while the rest of a command is still imported, `group_in_pieces` while the runs before are
+# evaluated. `split` takes a file out, so its reader asks for `is_begun` and `get_begun_count` before that.
 _begun: dict[Path, Begun] = {}
 
 
@@ -108,7 +109,7 @@ def is_begun(path: Path) -> bool:
     return path in _begun
 
 
-def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
+def get_begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
     """Return the count of the blanks of a file that is being split already; arguments as of `split`."""
     begun = _begun.get(path)
     if begun is None or begun.part != _key(path, kind, separator, to_the_end=to_the_end):
@@ -116,7 +117,7 @@ def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> 
     return begun.blanks
 
 
-def last_byte(head: bytes) -> int | None:
+def find_last_byte(head: bytes) -> int | None:
     r"""Return the byte that ends the first row, and with it the tag of a run; None if a number may end with it.
 
     A row that ends with it, and whose score is a number, does not end with its score: it has a tag.
@@ -152,7 +153,7 @@ def begin(sizes: Mapping[Path, int]) -> None:
     beside.shutdown(wait=False)
 
 
-def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterator[list[T]]:
+def group_in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterator[list[T]]:
     """Yield items in lists with files of about `PIECE` bytes; those of the next list are split meanwhile.
 
     Parameters
@@ -199,17 +200,17 @@ def _begin(paths: Sequence[Path], beside: Executor) -> None:
 
 
 def _form_of(path: Path) -> tuple[str, int | None] | None:
-    """Return the separator of a run, and the byte that ends its rows (`last_byte`); None if it is not as most are."""
+    """Return a run's separator, and the byte that ends its rows (`find_last_byte`); None if it is not as most are."""
     try:
-        head = plain_head(path)
-        if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
+        head = read_plain_head(path)
+        if not head or misleads_polars(head) or not fits_in_memory(path.stat().st_size, is_packed=False):
             return None
-        check_lines_of(path)
+        check_file_lines(path)
     except (OSError, DataError):
         return None
     lines, separator = head.split(b"\n", LOOKED)[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
     counts = {len(own) for line in lines for own in (line.split(), line.split(separator.encode()))}
-    return (separator, last_byte(head)) if counts == {len(TREC_FIELDS["run"])} else None
+    return (separator, find_last_byte(head)) if counts == {len(TREC_FIELDS["run"])} else None
 
 
 def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePart:
@@ -236,7 +237,7 @@ def _split_as_one(sources: Sequence[_Split]) -> list[pl.DataFrame]:
         return []
     texts = []
     for path in paths:
-        with opened(path) as file:
+        with open_file(path) as file:
             texts.append(file.read())
     if not all(text.endswith(b"\n") for text in texts):
         return []
@@ -268,7 +269,7 @@ def _scanned(
     # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here.
     more = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
     if kind == "run" and (with_rank or isinstance(source, Path)):
-        more.append(doc_hash())
+        more.append(hash_doc_ids())
     more += [pl.col(RANK)] if with_rank else []
     ends = [pl.col(fields[-1]).is_null().alias(ENDS_EARLY)] if to_the_end else []
     return rows.select("query_id", "doc_id", *more, value, *ends)

@@ -10,11 +10,11 @@ _COMMAND = re.compile(r"##('*)\[")
 _GUARDED_COMMAND = re.compile(r"##'('*)\[")
 
 
-def guarded_text(text: str) -> str:
+def guard_text(text: str) -> str:
     """Return a text for a field of CSV that no spreadsheet takes for a formula, and no build log for a command.
 
     One that begins like a formula, and is no number, gets an apostrophe; one that begins so after apostrophes gets one
-    more, so that :func:`unguarded_text` restores every text. ``##[``, a command anywhere in a line, becomes ``##'[``.
+    more, so that :func:`unguard_text` restores every text. ``##[``, a command anywhere in a line, becomes ``##'[``.
 
     Examples
     --------
@@ -25,8 +25,8 @@ def guarded_text(text: str) -> str:
     return f"'{text}" if _BEGINNING.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def unguarded_text(text: str) -> str:
-    """Return what :func:`guarded_text` made a text of.
+def unguard_text(text: str) -> str:
+    """Return what :func:`guard_text` made a text of.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _FIRST_PIECE = 1 << 9  # bytes of a member that are looked at first: behind a sm
 _MOST_EMPTY = 10_000  # members; bgzip writes one, behind the others
 
 
-def compression(head: bytes) -> str | None:
+def detect_compression(head: bytes) -> str | None:
     """Return how a file with this head is compressed, None if it is not."""
     for magic, name in COMPRESSED.items():
         if head.startswith(magic):
@@ -66,14 +66,14 @@ class _UntilSize(io.RawIOBase):
         super().close()
 
 
-def opened(path: Path) -> BufferedReader:
+def open_file(path: Path) -> BufferedReader:
     """Open a file to read its bytes; it ends at the size that it has now, a pipe where its writer closes it."""
     if stat.S_ISREG(path.stat().st_mode):
         return BufferedReader(_UntilSize(path))
     return path.open("rb")
 
 
-def unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
+def unpack(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
     """Yield the content of an open file, decompressed byte for byte, in pieces of about `size` bytes.
 
     Raises
@@ -81,7 +81,7 @@ def unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
     FileFormatError
         A compressed file is truncated or damaged.
     """
-    kind, n_bytes = compression(file.peek(HEAD)), 0
+    kind, n_bytes = detect_compression(file.peek(HEAD)), 0
     if kind is None:
         yield from iter(partial(file.read, size), b"")
         return

@@ -19,7 +19,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import WORTH, Blocks, written
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads, guard_polars
-from deadheat.core.io.splitting import HASH_BITS, doc_hash
+from deadheat.core.io.splitting import HASH_BITS, hash_doc_ids
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.placements import Placements, from_frames
 from deadheat.core.placements.score_counts import count_above_and_tied
@@ -144,7 +144,7 @@ def find_own_queries(blocks: Blocks) -> BoolArray:
     The hashes of the documents are compared with that of their query: of seven million rows this takes less than a
     hundredth of what placing them takes. The ids themselves decide.
     """
-    hashes = blocks.query_ids.rename("doc_id").to_frame().select(doc_hash()).to_series().to_numpy()
+    hashes = blocks.query_ids.rename("doc_id").to_frame().select(hash_doc_ids()).to_series().to_numpy()
     found = np.zeros(len(hashes), np.bool_)
     n_parts = max(1, -(-blocks.frame.height // SCORES))
     memory = np.empty(blocks.frame.height, np.uint32)
@@ -191,7 +191,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     """
     of_blocks = pl.DataFrame({"query_id": blocks.query_ids}).with_columns(query=pl.col("query_id").rank("dense"))
     judged = judgments.join(of_blocks.unique(), on="query_id", how="inner", maintain_order="left")
-    hashes = judged.select(doc_hash()).to_series().to_numpy()
+    hashes = judged.select(hash_doc_ids()).to_series().to_numpy()
     keys = _keys(judged["query"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]

@@ -12,7 +12,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn, round_scores
 from deadheat.core.data.rows import MappingRows
 from deadheat.core.data.run import Run
-from deadheat.core.io.values import look_up
+from deadheat.core.io.nested import look_up_judged
 from deadheat.core.placements.beside import find_beside
 from deadheat.core.placements.placements import (
     Listed,
@@ -43,7 +43,7 @@ class OfDicts:
         self._judged = qrels.rows.mapping if isinstance(qrels.rows, MappingRows) else qrels.to_dict()
         self._retrieved = cast("MappingRows", run.rows)
         self._query_ids = sorted(self._judged)
-        self._found = look_up(self._retrieved.mapping, self._judged, self._query_ids, run.where, qrels.where)
+        self._found = look_up_judged(self._retrieved.mapping, self._judged, self._query_ids, run.where, qrels.where)
         self._scores = round_and_warn(self._found.scores, precision)
 
     def place(self) -> Placements:

@@ -13,7 +13,7 @@ from deadheat.core import hooks
 from deadheat.core.data.rows import Blocks
 from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
-from deadheat.core.io.files import is_bounded
+from deadheat.core.io.memory_limits import is_bounded
 from deadheat.core.libraries import polars as pl
 
 QUERY = "query"  # what is said once of each query, if anything is

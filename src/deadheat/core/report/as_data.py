@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from deadheat.core.errors import ColumnError
-from deadheat.core.io.spreadsheets import guarded_text
+from deadheat.core.io.spreadsheets import guard_text
 from deadheat.core.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
 from deadheat.core.wording import escape_commands, escape_invisible
 
@@ -52,7 +52,7 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     names = [column.key for column in (*leading, *table.labels[-1:], *table.labels[:-1], *table.columns)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
-    writer.writerow(map(guarded_text, names))
+    writer.writerow(map(guard_text, names))
     for group, labels, cells in table.records():
         writer.writerow(_field(cell, digits) for cell in (*group, *labels[-1:], *labels[:-1], *cells))
     return "\n".join(out.lines)
@@ -61,7 +61,7 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
 def _field(cell: Cell, digits: int | None) -> float | str | None:
     """Return what the file holds; true and false as JSON has them."""
     if isinstance(cell, str):
-        return guarded_text(cell)
+        return guard_text(cell)
     return str(cell).lower() if isinstance(cell, bool) else plain(cell, digits)
 
 

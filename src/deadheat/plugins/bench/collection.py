@@ -26,10 +26,10 @@ from deadheat.core.errors import (
     ParameterError,
 )
 from deadheat.core.evaluation.stratum import NONE, names_of
+from deadheat.core.io.columns import find_column
 from deadheat.core.io.files import check_readable
-from deadheat.core.io.kinds import find_column
 from deadheat.core.io.objects import read_text
-from deadheat.core.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
+from deadheat.core.io.records import READERS, Records, Wanted, choose_record_format, read_json_records, read_records
 from deadheat.core.stats.joined_groups import joined_groups
 from deadheat.core.structures import group_values
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
@@ -205,7 +205,7 @@ def read_collection(
     own = () if language is None else (checked_code("language", language),)
     if not isinstance(source, Ontology):
         path = check_readable(source)
-        records = _read_table(path, format_of_records(path, format, WANTED))
+        records = _read_table(path, choose_record_format(path, format, WANTED))
         if records is not None:
             if tables:
                 raise ParameterError(
@@ -263,7 +263,7 @@ def _read_table(path: Path, chosen: str) -> Records | None:
         return read_records(path, chosen, WANTED) if chosen in READERS else None
     text = read_text(path, "documents")
     is_ontology = text.lstrip().startswith("{") and ('"graphs":' in text or '"graphs" :' in text)  # a key, no value
-    return None if is_ontology else records_of_json(text, path, WANTED)
+    return None if is_ontology else read_json_records(text, path, WANTED)
 
 
 def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:

@@ -27,8 +27,11 @@ from deadheat.core.evaluation.intervals import cluster_name
 from deadheat.core.evaluation.open_evaluations import load_evaluation
 from deadheat.core.evaluation.saved import SAVED, DocumentKind
 from deadheat.core.evaluation.stratum import NONE
-from deadheat.core.io.files import MARK, check_path, hashed, is_kept, locked, replacing
+from deadheat.core.io.file_names import HASH_BYTES, append_hash, is_portable
+from deadheat.core.io.files import check_path
+from deadheat.core.io.locks import hold_lock
 from deadheat.core.io.pages import read_table
+from deadheat.core.io.writing import replace_file
 from deadheat.core.report.model import Fact, notation_of, plain
 from deadheat.core.structures import group_values
 from deadheat.plugins.bench.collection import CaseGroup, Collection
@@ -93,7 +96,7 @@ class Store:
                 hint="choose another output",
                 path=self.folder,
             ) from None
-        with locked(
+        with hold_lock(
             self.folder / f"bench{self.suffix}.lock",
             "deadheat bench",
             "wait until it is done, or choose another output folder",
@@ -160,7 +163,7 @@ class Store:
         if answers is not None:
             made["answers"] = answers.to_dict()
         # the JSON is put in place first: no run is ever there without it, and one counts only with the hash in its JSON
-        with replacing(path) as file, replacing(path.with_suffix(".json")) as beside:
+        with replace_file(path) as file, replace_file(path.with_suffix(".json")) as beside:
             file.write(held.getvalue())
             beside.write(_text(made))
 
@@ -176,7 +179,7 @@ class Store:
             with suppress(DataError):  # of someone else by now
                 SAVED.refuse_foreign(path)
                 path.unlink(missing_ok=True)
-        with replacing(self._report) as file, replacing(self._summary) as beside:
+        with replace_file(self._report) as file, replace_file(self._summary) as beside:
             file.write((result.report() + "\n").encode())
             beside.write(_text(summary))
 
@@ -325,9 +328,9 @@ def _slug(name: str) -> str:
     """
     plain = re.sub(r"[^\w=-]+", "_", name).strip("_")
     # files that differ in upper case only are one file on some systems
-    if plain == name == name.lower() and is_kept(name) and len(name.encode()) <= LONGEST:
+    if plain == name == name.lower() and is_portable(name) and len(name.encode()) <= LONGEST:
         return name
-    return hashed(plain, name, LONGEST + MARK)
+    return append_hash(plain, name, LONGEST + HASH_BYTES)
 
 
 def _text(value: Mapping[str, Any]) -> bytes:

@@ -19,19 +19,14 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError
-from deadheat.core.io.files import (
-    ROW,
-    Compression,
-    blocks,
-    check_rows,
-    decode_utf8,
-    refuse_binary,
-    value_as_text,
-    write_text,
-)
+from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.files import blocks, check_rows, decode_utf8, refuse_binary
 from deadheat.core.io.formats.base import Content, Format, frame_of_rows, register
-from deadheat.core.io.kinds import KEYS, Kind, refuse_columns
-from deadheat.core.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
+from deadheat.core.io.ids import CONTROL, check_comment, check_ids_of_row, has_control_characters
+from deadheat.core.io.kinds import KEYS, Kind
+from deadheat.core.io.memory_limits import ROW_BYTES
+from deadheat.core.io.values import are_plain, read_value
+from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
@@ -158,7 +153,7 @@ def read_letor(path: Path) -> Letor:
             refuse_binary(block, path)
         text = decode_utf8(block, path, first_line)
         n_lines = first_line - 1 + block.count(b"\n")  # also blank ones, which would take time without end
-        check_rows(n_bytes + n_lines * ROW, path)
+        check_rows(n_bytes + n_lines * ROW_BYTES, path)
         if not text.strip(" \t\r\n"):
             first_line = n_lines + 1
             continue
@@ -200,7 +195,7 @@ def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features
         .collect()
     )
     ids, relevance = rows.select("query_id", "doc_id"), rows["relevance"]
-    if ids["query_id"].null_count() or holds_controls(ids) or not are_plain(relevance):
+    if ids["query_id"].null_count() or has_control_characters(ids) or not are_plain(relevance):
         return None
     features = _parse_features(rows["features"])
     if features is None:

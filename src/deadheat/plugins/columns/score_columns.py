@@ -8,7 +8,8 @@ from pathlib import Path
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import ColumnError
-from deadheat.core.io.kinds import NO_SCORES, check_column
+from deadheat.core.io.columns import check_column
+from deadheat.core.io.kinds import NO_SCORES
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
 

@@ -18,9 +18,10 @@ from deadheat.core.errors import ColumnError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.warned import warn
-from deadheat.core.io.folders import file_in
+from deadheat.core.io.columns import check_given
+from deadheat.core.io.folders import choose_file
 from deadheat.core.io.guarding import guard_polars
-from deadheat.core.io.kinds import KEYS, check_given
+from deadheat.core.io.kinds import KEYS
 from deadheat.core.measures import Custom, Measure
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.placements.contiguous import Contiguous, find_judged
@@ -165,7 +166,7 @@ class Scorings:
         given = check_given(names or {})
         path = path_of(source)
         if path is not None and path.is_dir():
-            path = file_in(path, "run")[0]
+            path = choose_file(path, "run")[0]
         self.where = str(path) if path else "the table"
         with guard_polars(self.where):
             found = scan_columns(path, asked, given) if path else score_columns(source, asked, given, self.where)

@@ -11,6 +11,8 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
+from deadheat.core.io.columns import refuse_patterns, resolve_columns
+from deadheat.core.io.decimals import may_be_number
 from deadheat.core.io.files import check_readable
 from deadheat.core.io.formats import format_of
 from deadheat.core.io.formats.base import SAMPLE, Content
@@ -18,10 +20,10 @@ from deadheat.core.io.formats.delimited import HeaderFile, read_numbers
 from deadheat.core.io.formats.json_rows import JsonNumber, list_keys
 from deadheat.core.io.formats.jsonl import first_objects, read_jsonl
 from deadheat.core.io.formats.parquet import scan_parquet
-from deadheat.core.io.frames import canonical, to_polars
-from deadheat.core.io.kinds import KEYS, refuse_patterns, resolve_columns
+from deadheat.core.io.frames import convert_table, to_polars
+from deadheat.core.io.kinds import KEYS
 from deadheat.core.io.lazy import as_narwhals, collect
-from deadheat.core.io.values import are_plain, may_be_number
+from deadheat.core.io.values import are_plain
 from deadheat.plugins.columns.letor import read_features
 from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
 
@@ -72,11 +74,11 @@ def score_columns(source: object, names: Sequence[str] | None, given: Mapping[st
     wanted = frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen]))
     rows = collect(wanted) if isinstance(wanted, nw.LazyFrame) else to_polars(wanted, where)
     _refuse_missing(rows, ids, chosen, where)
-    found = read_each(lambda columns: canonical(rows, "run", where, columns), chosen[:1], given, notes, where)
+    found = read_each(lambda columns: convert_table(rows, "run", where, columns), chosen[:1], given, notes, where)
     for name in chosen[1:]:
         values = rows[name].cast(pl.Float64) if rows[name].dtype.is_numeric() else None
         if values is None or not are_plain(values):
-            values = cast("pl.DataFrame", canonical(rows, "run", where, {**given, "score": name}).rows)["score"]
+            values = cast("pl.DataFrame", convert_table(rows, "run", where, {**given, "score": name}).rows)["score"]
         found.scores[name] = values.to_numpy() + 0.0
     return found
 

@@ -19,7 +19,8 @@ from deadheat.core.checks import check_choice
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DeadheatError, DeadheatWarning, SourceTypeError
-from deadheat.core.io.values import Nested, all_numbers, check_ids, check_mapping
+from deadheat.core.io.ids import check_ids
+from deadheat.core.io.nested import Nested, check_mapping, read_numbers
 from deadheat.core.measures import Measure
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import engine_of
@@ -141,7 +142,7 @@ def _checked_judgments(qrels: Nested) -> dict[str, Mapping[str, float]]:
     mapping = {query: own for query, own in check_mapping(qrels, "qrels", "qrels").items() if own}
     firsts = [next(iter(own)) for own in qrels.values() if own]
     check_ids([*qrels, *firsts], "qrels")  # numbers are no ids here, as in pytrec_eval
-    all_numbers(mapping, list(mapping), "qrels", "qrels")
+    read_numbers(mapping, list(mapping), "qrels", "qrels")
     return mapping
 
 

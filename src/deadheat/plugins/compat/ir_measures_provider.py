@@ -13,7 +13,7 @@ import polars as pl
 from deadheat.core.arrays import FloatArray
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import MeasureError, MissingDependencyError, UnknownMeasureError
-from deadheat.core.io.values import Nested
+from deadheat.core.io.nested import Nested
 from deadheat.core.measures import (
     ERR,
     RBP,

@@ -19,7 +19,7 @@ from deadheat.core.checks import by_name, check_choice
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.core.io.values import Nested
+from deadheat.core.io.nested import Nested
 from deadheat.core.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 from deadheat.core.wording import did_you_mean, format_count, format_list
 from deadheat.plugins.compare import compare as comparing

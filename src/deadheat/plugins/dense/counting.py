@@ -15,7 +15,8 @@ from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, Text
 from deadheat.core.checks import array_of
 from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.core.io.guarding import check_threads
-from deadheat.core.io.values import NUL, are_beyond, id_with_nul
+from deadheat.core.io.ids import NUL, make_nul_error
+from deadheat.core.io.values import are_beyond
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.placements import Placements, sort_rows
 from deadheat.core.wording import format_count
@@ -357,7 +358,7 @@ def checked_ids(given: ArrayLike | None, size: int, argument: str) -> TextArray 
     values = given if isinstance(given, list | tuple) else found.tolist()  # an array of text loses a NUL at its end
     for value in values:
         if isinstance(value, str) and NUL in value:
-            raise id_with_nul(value, argument)
+            raise make_nul_error(value, argument)
     if found.shape != (size,) or (
         found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
     ):

@@ -29,8 +29,8 @@ from deadheat.core.data.rows import Blocks, MemoryRows, is_grouped
 from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, MissingDependencyError
-from deadheat.core.io.files import is_bounded, rows_at_a_time
-from deadheat.core.io.guarding import check_threads, guard_polars, guarded_rows
+from deadheat.core.io.guarding import check_threads, guard_polars, guard_rows
+from deadheat.core.io.memory_limits import is_bounded, rows_at_a_time
 from deadheat.core.placements.contiguous import Contiguous, count_in
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, Task, of_kind, said, said_schema
 from deadheat.core.placements.place import held
@@ -123,7 +123,7 @@ def look_at(
     where : str
         Where the rows are from, for messages.
     """
-    with guarded_rows(where):
+    with guard_rows(where):
         checked = reading.in_polars(MemoryRows(frame).lazy)
     rows, wrong = checked.frame, checked.wrong
     found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]

@@ -7,9 +7,10 @@ from typing import Any
 from deadheat.core.errors import (
     DataError,
 )
-from deadheat.core.io.documents import Document, export
+from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.forms import REGISTERED, ResultSet
-from deadheat.core.io.results import Listing, Reader, is_numeric
+from deadheat.core.io.result_parts import is_numeric
+from deadheat.core.io.results import Listing, Reader
 from deadheat.plugins.exports.forms import NEARNESS
 
 DISTANCE = "distance"
@@ -53,7 +54,9 @@ def lists_of_chroma(given: Mapping[str, Any], where: str) -> list[list[dict[str,
 REGISTERED.result_sets.append(ResultSet(is_of_chroma, lists_of_chroma))
 
 
-@export("results of Chroma", "run", lambda held: is_of_chroma(held) or is_of_chroma(next(iter(held.values()), None)))
+@register_document(
+    "results of Chroma", "run", lambda held: is_of_chroma(held) or is_of_chroma(next(iter(held.values()), None))
+)
 def _read_chroma(held: Document, where: str) -> Listing:
     """Read what one call returned for its queries, or ``{query: results}``."""
     return Reader("run", where).read(held)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core.errors import DataError
-from deadheat.core.io.files import CATALOGUE, in_catalogue
+from deadheat.core.io.files import CATALOGUE, is_in_catalogue
 from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.sources import RECOGNISERS, read_frame
@@ -19,7 +19,7 @@ _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
 
 def read_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
     """Read a data set of ir_datasets, or its name; its tuples have names too."""
-    if in_catalogue(source):
+    if is_in_catalogue(source):
         where = source
         data_sets = import_package("ir_datasets", f"{source} needs the package ir_datasets", "ir-datasets")
         try:

@@ -3,11 +3,11 @@
 from deadheat.core.errors import (
     DataError,
 )
-from deadheat.core.io.documents import Document, export
+from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.results import Listing
 
 
-@export(
+@register_document(
     "the error of a search engine",
     "run",
     lambda held: set(held) == {"error", "status"} and isinstance(held["status"], int),

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadheat.core.errors import DataError, DuplicateError
-from deadheat.core.io.documents import exported
+from deadheat.core.io.documents import read_export
 from deadheat.core.io.folders import REGISTERED, FolderReader
 from deadheat.core.io.formats.base import Content
+from deadheat.core.io.ids import check_ids_of_row
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.objects import parse_json, read_text
 from deadheat.core.io.results import Listing
-from deadheat.core.io.values import check_ids_of_row
 from deadheat.core.wording import format_count, quote_text
 from deadheat.plugins.exports.responses import is_response
 
@@ -59,7 +59,7 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
         if query in found:
             raise DuplicateError(f"two files of query {query!r}", allowed="one", path=path)
         found[query] = held
-    listing = exported(found, "run", str(folder)) or Listing({})
+    listing = read_export(found, "run", str(folder)) or Listing({})
     for query, documents in listing.documents.items():
         for doc in documents:
             check_ids_of_row(query, doc, folder)

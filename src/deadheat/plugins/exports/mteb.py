@@ -3,7 +3,7 @@
 from deadheat.core.errors import (
     DataError,
 )
-from deadheat.core.io.documents import Document, export
+from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.results import Listing
 
 _MTEB = "mteb_model_meta"
@@ -15,7 +15,7 @@ def _are_scores(held: object) -> bool:
     return isinstance(documents, dict) and all(isinstance(number, int | float) for number in documents.values())
 
 
-@export(
+@register_document(
     "a file of MTEB predictions",
     "run",
     lambda held: isinstance(held.get(_MTEB), dict),

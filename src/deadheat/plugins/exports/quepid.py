@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.core.errors import DuplicateError
-from deadheat.core.io.documents import Document, export
+from deadheat.core.io.documents import Document, register_document
+from deadheat.core.io.ids import check_ids_of_row
 from deadheat.core.io.results import Listing, Reader
-from deadheat.core.io.values import check_ids_of_row
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exports.parts import are_all, part
 
@@ -17,7 +17,7 @@ def _quepid_text(query: object) -> str | None:
     return found if isinstance(found, str) else None
 
 
-@export(
+@register_document(
     "an export of ratings from Quepid",
     "qrels",
     lambda held: are_all(held.get("queries"), lambda one: _quepid_text(one) and "ratings" in one),

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from deadheat.core.io.documents import Document, export
+from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.results import Listing, Reader
 from deadheat.core.wording import format_count
 from deadheat.plugins.exports.parts import part, tell_failed
 
 
-@export(
+@register_document(
     "a _rank_eval response",
     "run",
     lambda held: isinstance(held.get("details"), dict | list) and isinstance(held.get("metric_score"), int | float),

@@ -4,9 +4,10 @@ from numbers import Real
 from typing import Any
 
 from deadheat.core.errors import DataError, DuplicateError
-from deadheat.core.io.documents import Document, export
-from deadheat.core.io.results import Listing, Reader, results_in
-from deadheat.core.io.values import is_number
+from deadheat.core.io.documents import Document, register_document
+from deadheat.core.io.result_parts import find_results
+from deadheat.core.io.results import Listing, Reader
+from deadheat.core.io.values import is_number_text
 from deadheat.core.wording import format_list
 from deadheat.plugins.exports.parts import are_all, part
 
@@ -15,11 +16,11 @@ _JUDGMENTS = "judgmentRatings"
 
 def _judgment_lists(held: Document) -> list[Document]:
     """Return the documents that have judgments: the one given, or those that a search for judgments found."""
-    hits = [hit.get("_source") for hit in results_in(held.get("hits")) or () if isinstance(hit, dict)]
+    hits = [hit.get("_source") for hit in find_results(held.get("hits")) or () if isinstance(hit, dict)]
     return [one for one in (held, *hits) if isinstance(one, dict) and isinstance(one.get(_JUDGMENTS), list)]
 
 
-@export("a list of judgments of OpenSearch", "qrels", _judgment_lists)
+@register_document("a list of judgments of OpenSearch", "qrels", _judgment_lists)
 def _read_judgments(held: Document, where: str) -> Listing:
     found = _judgment_lists(held)
     if len(found) > 1:
@@ -28,7 +29,7 @@ def _read_judgments(held: Document, where: str) -> Listing:
     return _rated(found[0][_JUDGMENTS], "query", (str,), _JUDGMENTS, where)
 
 
-@export(
+@register_document(
     "a _rank_eval request",
     "qrels",
     lambda held: are_all(held.get("requests"), lambda one: isinstance(one, dict) and "ratings" in one),
@@ -49,7 +50,7 @@ def _rated(items: list[Any], key: str, kinds: tuple[type, ...], place: str, wher
         for m, rating in enumerate(found[query]):
             given = part(rating, "rating", (Real, str), f"{own}.ratings[{m}]", where)
             if isinstance(given, str):  # as OpenSearch's workbench keeps it
-                if not is_number(given):
+                if not is_number_text(given):
                     raise DataError(f"{own}.ratings[{m}].rating is not a number", given=given, path=where)
                 found[query][m] = {**rating, "rating": float(given)}
     return Reader("qrels", where).read(found)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from deadheat.core.errors import ABSENT, DataError
-from deadheat.core.io.documents import Document, export
-from deadheat.core.io.results import Listing, Reader, results_in, value_at
+from deadheat.core.io.documents import Document, register_document
+from deadheat.core.io.result_parts import find_results, get_at_path
+from deadheat.core.io.results import Listing, Reader
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exports.parts import are_all, tell_failed
 
@@ -15,7 +16,7 @@ def is_response(held: object) -> bool:
     return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
 
 
-@export(
+@register_document(
     "a response without its query",
     "run",
     lambda held: is_response(held) or are_all(held.get("responses"), lambda one: isinstance(one, dict)),  # of _msearch
@@ -39,7 +40,7 @@ def _has_failed(held: object) -> bool:
     return isinstance(held, dict) and isinstance(held.get("error"), dict) and "hits" not in held
 
 
-@export(
+@register_document(
     "a dict of _search responses",
     "run",
     lambda held: _has_hits(next((one for one in held.values() if not _has_failed(one)), None)),
@@ -49,7 +50,7 @@ def _read_responses(held: Document, where: str) -> Listing:
     failed = [query for query, response in held.items() if _has_failed(response)]
     held = {query: response for query, response in held.items() if not _has_failed(response)}
     for query, response in held.items():
-        if results_in(response) is None:
+        if find_results(response) is None:
             raise DataError(f"query {query!r} has no hits", found=f"{response!r:.60}", path=where)
     listing = Reader("run", where).read(held)
     notes = listing.notes
@@ -60,5 +61,5 @@ def _read_responses(held: Document, where: str) -> Listing:
 
 
 def _is_partial(response: object) -> bool:
-    parts = (value_at(response, path) for path in ("timed_out", "_shards.failed"))
+    parts = (get_at_path(response, path) for path in ("timed_out", "_shards.failed"))
     return any(one is not ABSENT and one for one in parts)

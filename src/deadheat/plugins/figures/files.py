@@ -193,12 +193,12 @@ def _without_subject(chosen: Sequence[Drawn], names: Collection[str]) -> Iterato
 
 def _claim_figure(folder: str, name: str) -> str:
     """Claim the file of a figure, and return it: with a number behind its name where an earlier figure has that."""
-    from deadheat.core.io.files import LONGEST, file_name
+    from deadheat.core.io.file_names import LONGEST_NAME, make_file_name
 
     outputs = outputs_of_command()
     for number in count(1):
         numbered = name if number == 1 else f"{name} {number}"
-        path = str(Path(folder) / f"{file_name(numbered, LONGEST - 15)}.{asked()['figure_format']}")
+        path = str(Path(folder) / f"{make_file_name(numbered, LONGEST_NAME - 15)}.{asked()['figure_format']}")
         if outputs.option_of(path) != "--figures":
             outputs.claim("--figures", path)
             return path

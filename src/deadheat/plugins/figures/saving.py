@@ -11,7 +11,7 @@ import vl_convert
 
 from deadheat.core.checks import as_number
 from deadheat.core.errors import ParameterError
-from deadheat.core.io.files import replacing
+from deadheat.core.io.writing import replace_file
 from deadheat.plugins.figures.painter import painter
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
@@ -75,7 +75,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, has_title: bool = True, 
         raise ParameterError(
             argument="path", given=str(path), allowed=f"a name that ends in {', '.join(f'.{one}' for one in FORMATS)}"
         )
-    with replacing(str(path)) as file:
+    with replace_file(str(path)) as file:
         file.write(rendered(chart, suffix, has_title=has_title, width=width))
 
 

@@ -18,7 +18,7 @@ from deadheat.core.errors import FileFormatError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
-from deadheat.core.io.values import is_number
+from deadheat.core.io.values import is_number_text
 from deadheat.core.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.core.measures.notation import LONGEST, measure_named, parse_measure
 from deadheat.core.measures.orders import StoredMeasure
@@ -170,7 +170,7 @@ def parse_gate(gate: str) -> Threshold:
             hint=f"{'close the bracket' if is_open else 'it needs one of >=, <=, >, < and a number'}, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
-    bound = float(right) if is_number(right) else math.nan
+    bound = float(right) if is_number_text(right) else math.nan
     if not math.isfinite(bound):
         raise ParameterError(f"cannot read the gate {gate!r}: {right!r} is not a number; write it like {EXAMPLE}")
     quantity, measure = parse_left(left)

@@ -15,12 +15,13 @@ from deadheat.core.data.rows import first_row_where
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, label_of, path_of
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
+from deadheat.core.io.columns import find_column
 from deadheat.core.io.formats import ending
 from deadheat.core.io.grades import GRADES, Grade, describe_far_grades, normal_words, parse_json, read_grade
-from deadheat.core.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, find_column
+from deadheat.core.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind
+from deadheat.core.io.nested import is_plain
 from deadheat.core.io.objects import JsonText, read_text
-from deadheat.core.io.records import as_text, records_in
-from deadheat.core.io.values import is_plain
+from deadheat.core.io.records import as_text, read_rows
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list, quote_text
 
@@ -176,7 +177,7 @@ def _rows(
         )
         return
     names: dict[str, str] = {}
-    for place, row in enumerate(records_in(source, path, "judgments"), start=1):
+    for place, row in enumerate(read_rows(source, path, "judgments"), start=1):
         names = names or _names(list(row), grade, where)
         query, doc = as_text(row.get(names["query_id"])), as_text(row.get(names["doc_id"]))
         if not query or not doc:

@@ -19,10 +19,10 @@ from deadheat.core.evaluation.reconciling import check_conventions, check_weight
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
 from deadheat.core.evaluation.together import check_use
+from deadheat.core.io.columns import check_column
 from deadheat.core.io.files import check_path
 from deadheat.core.io.formats import COMPRESSED, SUFFIXES
-from deadheat.core.io.guarding import noting_files
-from deadheat.core.io.kinds import check_column
+from deadheat.core.io.guarding import collect_read_files
 from deadheat.core.io.records import read_records
 from deadheat.core.kernels.weighting import are_equal, effective_number
 from deadheat.core.measures.notation import MeasureLike, parse_measure, parse_measures
@@ -87,7 +87,7 @@ def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
         return replace(found, notes=(*left, *found.notes))
     files = sorted(folder.rglob("*.json"))
     limited = (folder / "bench.json").is_file()  # of a benchmark, whose limited runs are other results
-    with noting_files():  # a file that is only looked at is no input
+    with collect_read_files():  # a file that is only looked at is no input
         own = [one for one in files if _is_evaluation(one, limited=limited) or find_mteb_results(one)]
     if not own:
         raise DataError("holds no results of models on tasks", allowed=ALLOWED, path=folder)

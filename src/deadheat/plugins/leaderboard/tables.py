@@ -30,12 +30,9 @@ WANTED = Wanted(what="results", expected="task, model and value in each row", nu
 
 def as_table(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Return a table in memory of any library, or records, as a frame."""
-    from deadheat.core.io.frames import (  # they need Narwhals: comparisons of runs do not wait for it
-        frame_of,
-        to_polars,
-    )
+    from deadheat.core.io.frames import find_frame, to_polars
 
-    found = frame_of(source, "the table")
+    found = find_frame(source, "the table")
     if found is None:
         raise SourceTypeError(argument="source", found=type(source).__name__, allowed=ALLOWED)
     return to_polars(found, "the table")

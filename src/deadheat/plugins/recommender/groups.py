@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from deadheat.core.data.known_ids import NAMES
 from deadheat.core.data.sources import Source, path_of
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.kinds import find_column
-from deadheat.core.io.records import as_text, records_in
+from deadheat.core.io.columns import find_column
+from deadheat.core.io.records import as_text, read_rows
 from deadheat.core.structures import group_values
 
 BETWEEN = "|"  # several groups of an item in one field
@@ -56,7 +56,7 @@ def _rows(source: Source) -> Iterator[tuple[str, str | None]]:
     """Yield the item and the field of its groups of each row of a table."""
     path = path_of(source)
     where, names = str(path or "groups"), ("", "")
-    for place, row in enumerate(records_in(source, path, "groups"), start=1):
+    for place, row in enumerate(read_rows(source, path, "groups"), start=1):
         names = names if names[0] else _columns(list(row), where)
         item, group = (row.get(name) for name in names)
         if not (text := as_text(item)):

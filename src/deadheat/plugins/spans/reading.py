@@ -15,11 +15,12 @@ from deadheat.core.errors import ABSENT, ColumnError, DataError, MalformedRowErr
 from deadheat.core.io.formats import ending
 from deadheat.core.io.forms import known_forms
 from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.ids import ids_to_text, is_id
 from deadheat.core.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
 from deadheat.core.io.objects import parse_json, read_text
 from deadheat.core.io.records import Records, Wanted, read_records
-from deadheat.core.io.results import described, names_in, results_in, value_at
-from deadheat.core.io.values import as_python, is_id, read_value, text_of_ids
+from deadheat.core.io.result_parts import describe_object, find_results, get_at_path, list_names
+from deadheat.core.io.values import read_value, to_python_numbers
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import did_you_mean
 
@@ -122,7 +123,7 @@ def _lists_of(source: Mapping[Any, object], where: str) -> dict[Any, Sequence[An
     """Return the list of passages that a dict has for each query."""
     lists: dict[Any, Sequence[Any]] = {}
     for query, given in source.items():
-        passages = results_in(given)
+        passages = find_results(given)
         if passages is None:
             raise SourceTypeError(
                 found=f"{type(given).__name__} for query {query!r}", allowed="a list of passages", path=where
@@ -138,7 +139,7 @@ def _refuse_ids(passages: Sequence[Any], query: object, where: str) -> None:
         return
     first = next(passage for passage in passages if type(passage) in PLAIN)
     raise SourceTypeError(
-        found=f"{described(first)} in the list of query {query!r}",
+        found=f"{describe_object(first)} in the list of query {query!r}",
         allowed="passages with doc_id, start and end",
         path=where,
     )
@@ -148,7 +149,7 @@ def _empty_queries_of(source: object, where: str) -> tuple[str, ...]:
     """Return the queries that a dict of lists gives an empty list, sorted."""
     if not isinstance(source, Mapping):
         return ()
-    queries = text_of_ids(list(source), where)
+    queries = ids_to_text(list(source), where)
     return tuple(sorted(query for query, passages in zip(queries, source.values(), strict=True) if not passages))
 
 
@@ -205,7 +206,7 @@ def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.D
         _check_known(known, names_there or [type(table[0]).__name__], where)
     for column in (known[name] for name in KEYS if name in known):
         if column.name in raw:
-            text_of_ids([one for one in raw[column.name] if one is not None], where)
+            ids_to_text([one for one in raw[column.name] if one is not None], where)
         elif column.dtype.is_float() or column.dtype.is_nested():
             raise ColumnError(
                 f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers", path=where
@@ -225,7 +226,7 @@ def _chosen(columns: Sequence[pl.Series], where: str, *, is_one: bool) -> pl.Ser
 
 def _series(name: str, values: list[Any]) -> pl.Series:
     """Return values as a column: of their type, or as text where they have several, as one might change others."""
-    values = list(as_python(values))
+    values = list(to_python_numbers(values))
     found = pl.Series(name, values, strict=False)
     is_whole = not found.null_count() or found.null_count() == values.count(None)  # no integer is too large
     if is_whole and len({*map(type, values)} - {type(None)}) < 2:
@@ -252,7 +253,7 @@ def _names_in(rows: Sequence[Any], wanted: Collection[str]) -> list[str]:
         if not place or place in found:
             held = _columns(rows, [place])[place] if place else rows
             examples = {type(one): one for one in held}
-            named = held if {*examples} == {dict} else map(names_in, held)
+            named = held if {*examples} == {dict} else map(list_names, held)
             made = (name for name in wanted if any(hasattr(one, name) for one in examples.values()))
             found |= {f"{inside}{name}" for name in set().union(made, *named)}
     return sorted(found)
@@ -336,5 +337,5 @@ def _with_query(row: object, query: object, value: str, where: str) -> dict[str,
 
 def _at(row: Any, path: str) -> Any:  # noqa: ANN401 - whatever is there
     """Return what is at a path; None if nothing is."""
-    found = value_at(row, path)
+    found = get_at_path(row, path)
     return None if found is ABSENT else found

@@ -16,7 +16,8 @@ from deadheat.core.data.rows import first_row_where
 from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
 from deadheat.core.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
-from deadheat.core.io.kinds import ANSWERABLE, KEYS, find_column
+from deadheat.core.io.columns import find_column
+from deadheat.core.io.kinds import ANSWERABLE, KEYS
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible, format_count, format_list, quote_text

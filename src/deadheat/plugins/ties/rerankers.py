@@ -20,9 +20,11 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Plottable
 from deadheat.core.data.run import Run
 from deadheat.core.errors import ParameterError
-from deadheat.core.io.files import LONGEST, check_path, file_name, write_files
+from deadheat.core.io.file_names import LONGEST_NAME, make_file_name
+from deadheat.core.io.files import check_path
 from deadheat.core.io.formats import write
 from deadheat.core.io.guarding import check_threads
+from deadheat.core.io.writing import write_files
 from deadheat.core.measures import RR, Hit, Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.random_generators import Rng, check_rng, random_generator
@@ -109,7 +111,7 @@ class Reranker(Settings):
     @property
     def file_name(self) -> str:
         """The name of the file of its run, without the ending; one word, which a TREC run can hold too."""
-        return file_name("_".join(self.name.split()), LONGEST - ROOM)
+        return make_file_name("_".join(self.name.split()), LONGEST_NAME - ROOM)
 
 
 @dataclass(frozen=True)

@@ -69,10 +69,10 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
     """Return the table for annotators, in whose texts a spreadsheet finds no formula; `add_judgments` restores them."""
     import polars as pl
 
-    from deadheat.core.io.spreadsheets import guarded_text
+    from deadheat.core.io.spreadsheets import guard_text
 
     texts = documents.select(pl.col(pl.String)).to_dict(as_series=False)
-    guarded = {name: [None if text is None else guarded_text(text) for text in own] for name, own in texts.items()}
+    guarded = {name: [None if text is None else guard_text(text) for text in own] for name, own in texts.items()}
     columns = [pl.Series(name, own, pl.String) for name, own in guarded.items()]
     return documents.with_columns(columns).write_csv(separator=separator).encode()
 
@@ -134,7 +134,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     By decision, it weighs how far the answers "not relevant" and "as relevant as can be" are apart in the difference of
     two runs.
     """
-    from deadheat.core.io.files import replacing
+    from deadheat.core.io.writing import replace_file
     from deadheat.plugins.weeks.report_holes import report_holes
 
     output = Output(options, [qrels, *runs])
@@ -154,7 +154,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
         check_duplicates=False,
     )
     if judge is not None:
-        with writing(judge), replacing(judge) as file:
+        with writing(judge), replace_file(judge) as file:
             file.write(_sheet(found.documents, SEPARATORS[suffix]))
         write_note(
             f"{judge}: {format_count(len(found.documents), 'document')} to judge;"

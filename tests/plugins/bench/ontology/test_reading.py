@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
-from deadheat.core.io import files
+from deadheat.core.io import memory_limits
 from deadheat.plugins.bench.ontology import Synonym
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def test_a_compressed_ontology_has_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "x.obo.gz"
     path.write_bytes(gzip.compress(b"format-version: 1.2\n\n[Term]\nid: T:1\nname: a\n" + b"! a comment\n" * 10_000))
     with (
-        patch.multiple(files, _LEAST_ALLOWED=1_000_000, _LARGEST_RATIO=1),
+        patch.multiple(memory_limits, _LEAST_ALLOWED=1_000_000, _LARGEST_RATIO=1),
         pytest.raises(FileFormatError, match="held"),
     ):
         dh.read_ontology(path)

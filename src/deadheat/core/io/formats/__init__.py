@@ -12,13 +12,16 @@ from typing import IO, cast
 
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.files import BOM, Compression, blocks, check_path, check_readable, is_held, plain_head, replacing
+from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.files import BOM, blocks, check_path, check_readable, read_plain_head
 from deadheat.core.io.formats.base import FORMATS, Content, Format, register
 from deadheat.core.io.formats.delimited import is_trec
 from deadheat.core.io.formats.trec import is_comment
-from deadheat.core.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
+from deadheat.core.io.ids import CONTROL
+from deadheat.core.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.core.io.memory_limits import fits_in_memory
 from deadheat.core.io.unpacking import HEAD
-from deadheat.core.io.values import CONTROL
+from deadheat.core.io.writing import Compression, replace_file
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 
@@ -57,7 +60,7 @@ def has_column(path: Path, name: str, form: str | None = None) -> bool:
     """
     if not path.is_file() or (form is not None and FORMATS[form].columns is None):
         return False
-    head = plain_head(path)
+    head = read_plain_head(path)
     if head is None:
         with suppress(DataError):  # which reading it raises
             head = next(blocks(path, HEAD))
@@ -134,7 +137,7 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
     form = FORMATS[chosen_format(path, given)]
     if given is not None or form.name != DEFAULT or not Path(path).is_file():
         return form
-    head = plain_head(Path(path))
+    head = read_plain_head(Path(path))
     head = next(blocks(Path(path), HEAD)) if head is None else head.removeprefix(BOM)
     return next((one for one in FORMATS.values() if one.recognises is not None and one.recognises(head)), form)
 
@@ -142,7 +145,9 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
 def is_too_large(path: Path, given: str | None) -> bool:
     """Tell whether a run is TREC, and too large to be held in memory."""
     n_bytes = path.stat().st_size if os.path.isfile(path) else 0  # noqa: PTH113 - never raises
-    is_small = is_held(n_bytes, is_packed=True) or is_held(n_bytes, is_packed=plain_head(path) is None)
+    is_small = fits_in_memory(n_bytes, is_packed=True) or fits_in_memory(
+        n_bytes, is_packed=read_plain_head(path) is None
+    )
     return not is_small and format_of(path, given).name == "trec"
 
 
@@ -182,9 +187,9 @@ def scan(
         refuse_columns(columns, kind, f"{path}, a {form.name} file")
     content = form.read(path, kind, columns or {})
     if isinstance(content.rows, pl.DataFrame) and VALUE_COLUMN[kind] not in content.rows.columns:
-        from deadheat.core.io.frames import canonical  # ranks become scores; without a number, each is relevant
+        from deadheat.core.io.frames import convert_table  # ranks become scores; without a number, each is relevant
 
-        made = canonical(content.rows, kind, str(path), {})
+        made = convert_table(content.rows, kind, str(path), {})
         content = replace(
             made,
             notes=(*content.notes, *made.notes),
@@ -229,7 +234,7 @@ def write(
     frame : polars.DataFrame
         Checked rows: query_id, doc_id, and relevance or score; of qrels perhaps subtopic, if the format has a place.
     target : path-like or binary file
-        ``.gz`` and ``.zst`` compress. For a path, see `replacing`.
+        ``.gz`` and ``.zst`` compress. For a path, see `replace_file`.
     kind : {"qrels", "run"}
     format : str, optional
         The name of a `Format`. Default: what the name says, and TREC if it says nothing.
@@ -257,7 +262,7 @@ def write(
     ids = [name for name in TEXTS if name in frame.columns]
     rows = frame.select(*ids, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check_ids(rows.select(ids), path, form)
-    file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
+    file_of = replace_file(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
     with file_of as file:
         form.write(rows, file, kind, tag, compression)
 
@@ -296,7 +301,7 @@ def tag_of(path: str | Path) -> str | None:
     path, chosen = Path(path), chosen_format(path)
     if not path.is_file() or not (chosen == "trec" or (chosen == "tsv" and is_trec(path, "\t"))):
         return None
-    if plain_head(path) is None:
+    if read_plain_head(path) is None:
         end = b"".join(deque(blocks(path), 1))
     else:
         with path.open("rb") as file:

@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.files import Compression
-from deadheat.core.io.kinds import (
-    ANSWERABLE,
-    SUBTOPIC,
-    TEXTS,
-    VALUE_COLUMN,
-    Kind,
-    resolve_columns,
-)
+from deadheat.core.io.columns import resolve_columns
+from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
+from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes
-from deadheat.core.io.results import ASSUMED, Listing, ListOrder, note_of_merged
-from deadheat.core.io.values import Nested
+from deadheat.core.io.results import ASSUMED, Listing, ListOrder, note_merged_judgments
+from deadheat.core.io.writing import Compression
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
 
@@ -53,7 +47,7 @@ class Content:
     unanswerable : tuple of str
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
-        Those of the document ids, by :func:`~deadheat.core.io.splitting.doc_hash`, if they were found on the way.
+        Those of the document ids, by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they were found on the way.
     query_runs : IdRuns or None
         Of a data frame, if they were found on the way.
     reading : Reading or None
@@ -203,7 +197,7 @@ def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
         highest = others.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
         return Content(pl.concat([contradicted, highest]), notes)
     if n_equal := n_rows - len(rows):
-        notes = (*notes, note_of_merged(n_equal))
+        notes = (*notes, note_merged_judgments(n_equal))
     plain = rows.drop(SUBTOPIC)
     highest = plain.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
     n_merged = len(plain) - len(highest)

@@ -19,18 +19,17 @@ from typing import IO, Any, BinaryIO, Literal
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError
 from deadheat.core.io import files
 from deadheat.core.io.byte_counts import count_separators
+from deadheat.core.io.columns import are_cases, find_value_column, has_semicolons, resolve_columns
+from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
 from deadheat.core.io.files import (
     BOM,
-    Compression,
     blocks,
-    check_lines_of,
+    check_file_lines,
     decode_utf8,
     misleads_polars,
-    plain_head,
     read_all,
+    read_plain_head,
     refuse_binary,
-    value_as_text,
-    write_text,
 )
 from deadheat.core.io.formats.base import (
     CASES,
@@ -45,30 +44,11 @@ from deadheat.core.io.formats.base import (
 )
 from deadheat.core.io.formats.dialects import dialect_of
 from deadheat.core.io.formats.trec import locate_in_lines, read_trec
-from deadheat.core.io.kinds import (
-    ANSWERABLE,
-    KEYS,
-    KNOWN_NAMES,
-    LIST_NAMES,
-    SUBTOPIC,
-    TEXTS,
-    Kind,
-    are_cases,
-    has_semicolons,
-    resolve_columns,
-    value_column,
-)
-from deadheat.core.io.unpacking import HEAD, opened
-from deadheat.core.io.values import (
-    LINE_ENDS,
-    DecimalColumn,
-    are_plain,
-    check_ids_of_row,
-    given_decimal,
-    holds_controls,
-    holds_only_ids,
-    read_value,
-)
+from deadheat.core.io.ids import LINE_ENDS, check_ids_of_row, has_control_characters, has_only_ids
+from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, LIST_NAMES, SUBTOPIC, TEXTS, Kind
+from deadheat.core.io.unpacking import HEAD, open_file
+from deadheat.core.io.values import are_plain, read_value
+from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, quote_text
 
@@ -103,13 +83,13 @@ class HeaderFile:
     def __init__(self, path: Path, kind: Kind, separator: str, said: Collection[str] = ()) -> None:
         self.path, self.kind = path, kind
         self.data: Path | bytes = path
-        head = plain_head(path)
+        head = read_plain_head(path)
         if head is None:
             self.data = unpacked = read_all(path, has_lines=True)
             head = unpacked[:HEAD]
         else:
             refuse_binary(head, path)
-            check_lines_of(path)
+            check_file_lines(path)
         self.head = head.removeprefix(BOM)
         if separator == "," and has_semicolons(self.head, said):
             separator = ";"
@@ -122,7 +102,7 @@ class HeaderFile:
 
     def opened(self) -> BinaryIO:
         """Open the file, unpacked."""
-        return opened(self.data) if isinstance(self.data, Path) else BytesIO(self.data)
+        return open_file(self.data) if isinstance(self.data, Path) else BytesIO(self.data)
 
     def choose(self, given: Mapping[str, str]) -> None:
         """Find the wanted columns in the header."""
@@ -141,7 +121,7 @@ class HeaderFile:
     @property
     def value(self) -> str | None:
         """Which column holds the numbers; None where every row is a relevant document."""
-        return value_column(self.columns)
+        return find_value_column(self.columns)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
@@ -251,7 +231,7 @@ def _parse(table: HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None:
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
-    has_marks = table.separator == ";" or given_decimal() is not None
+    has_marks = table.separator == ";" or get_decimal_mark() is not None
     if misleads_polars(table.head) or (has_marks and table.value) or table.dialect or ANSWERABLE in table.header:
         return None  # where numbers have commas and points, one may group thousands: each is looked at
     separators = count_separators(table.data, table.separator, skip=table.n_header_bytes)
@@ -265,14 +245,14 @@ def _parse(table: HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None:
         frame = rows.select(**{name: f"column_{n}" for name, n in places.items()}, ends_early=ends_early).collect()
     except pl.exceptions.PolarsError:
         return None
-    is_whole = frame.height == separators.n_lines and not frame["ends_early"].any() and holds_only_ids(frame)
+    is_whole = frame.height == separators.n_lines and not frame["ends_early"].any() and has_only_ids(frame)
     if not is_whole or not all(are_plain(frame[name]) for name in values):
         return None
     if separators.may_hold_controls:
         with table.opened() as file:
             file.seek(table.n_header_bytes)
             begins_with_mark = file.read(len(BOM)) == BOM  # which Polars takes off after the header too
-        if begins_with_mark or holds_controls(frame):
+        if begins_with_mark or has_control_characters(frame):
             return None
     return frame.drop("ends_early")
 

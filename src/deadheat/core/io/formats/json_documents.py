@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from deadheat.core.errors import FileFormatError
-from deadheat.core.io.files import Compression, write_text
+from deadheat.core.io.columns import refuse_columns
 from deadheat.core.io.formats.base import CASES, Content, Format, register
 from deadheat.core.io.formats.json_rows import JsonObject, JsonRows, check_nested, list_keys, read_rows
-from deadheat.core.io.kinds import CASES_KEYS, TEXTS, Kind, refuse_columns
+from deadheat.core.io.ids import has_control_characters, has_only_ids
+from deadheat.core.io.kinds import CASES_KEYS, TEXTS, Kind
 from deadheat.core.io.objects import JsonText, parse_json, read_text
 from deadheat.core.io.sources import read_object
-from deadheat.core.io.values import are_plain, holds_controls, holds_only_ids
+from deadheat.core.io.values import are_plain
+from deadheat.core.io.writing import Compression, write_text
 from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import quote_text
@@ -84,7 +86,7 @@ class JsonRecords(JsonRows):
         schema = {key: pl.String if key in TEXTS else pl.Float64 for key in columns}
         frame = pl.DataFrame(values_by_key, schema=schema, strict=False)
         has_plain_numbers = all(are_plain(frame[key]) for key in columns if key not in TEXTS)
-        if not has_plain_numbers or not holds_only_ids(frame) or holds_controls(frame):
+        if not has_plain_numbers or not has_only_ids(frame) or has_control_characters(frame):
             return None
         return frame
 

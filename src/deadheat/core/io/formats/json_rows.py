@@ -17,11 +17,14 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MalformedRowError
+from deadheat.core.io.columns import are_cases, find_value_column, list_nearer_names, resolve_columns
 from deadheat.core.io.formats.base import CASES, Content, frame_of_rows, split_off, which_judged
-from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, Kind, are_cases, nearer_names, resolve_columns, value_column
-from deadheat.core.io.objects import object_of, parse_json
-from deadheat.core.io.results import lists_of_rows
-from deadheat.core.io.values import all_numbers, check_ids_of_row, check_mapping, is_broken, read_value
+from deadheat.core.io.ids import check_ids_of_row, is_broken
+from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, Kind
+from deadheat.core.io.list_rows import read_list_rows
+from deadheat.core.io.nested import check_mapping, read_numbers
+from deadheat.core.io.objects import parse_json, parse_object
+from deadheat.core.io.values import read_value
 from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import quote_text
@@ -101,7 +104,7 @@ class JsonRows(ABC):
             Makes the value of a number from its text; None: numbers are as Python reads them.
         """
         for line, text in self.texts():
-            yield line, object_of(text, self.path, line, number=number, needed=needed)
+            yield line, parse_object(text, self.path, line, number=number, needed=needed)
 
 
 def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
@@ -137,7 +140,7 @@ def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Conten
     has_all_given = first.keys() >= set(given.values())
     if has_all_given:  # the columns are those of the first object, unless another has nearer names
         columns = find_columns([first], kind, given, path)
-        nearer = nearer_names(columns, kind, given)
+        nearer = list_nearer_names(columns, kind, given)
     else:
         columns = _find_columns_of_all(rows, kind, given)
         nearer = []
@@ -159,7 +162,7 @@ def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Conten
 
 def _read_lists(rows: JsonRows, columns: Mapping[str, str], kind: Kind) -> Content:
     """Return what objects hold that have the list of documents of a query."""
-    listing = lists_of_rows(rows.values(), columns, kind, rows.path)
+    listing = read_list_rows(rows.values(), columns, kind, rows.path)
     content = Content.of_lists(listing, columns)
     texts = (text for _, text in rows.texts())
     documents = cast("Mapping[str, Any]", content.rows)
@@ -206,7 +209,7 @@ def check_rows(
     path = rows.path
     id_names = (columns["query_id"], columns["doc_id"])
     subtopic_name = columns.get(SUBTOPIC)
-    value_key = value_column(columns)
+    value_key = find_value_column(columns)
     needed_names = [name for key, name in columns.items() if key != SUBTOPIC]
     are_numbers: dict[tuple[str, str], bool] = {}  # of each id of each column, whether it is written as a number
     for line, row in rows.objects(needed=columns.values()):
@@ -300,7 +303,7 @@ def check_nested(
             _refuse_flags(query, numbers, path)
     if kind == "run" and isinstance(_first_number(nested), list):
         return nested  # of scores by several keys, which a run checks
-    values = all_numbers(nested, list(nested), kind, str(path))
+    values = read_numbers(nested, list(nested), kind, str(path))
     _refuse_rounded(values, texts, kind, path)
     return nested
 

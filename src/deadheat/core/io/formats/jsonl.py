@@ -9,22 +9,22 @@ from itertools import compress, islice
 from pathlib import Path
 from typing import IO
 
+from deadheat.core.io.columns import find_value_column, is_pattern
 from deadheat.core.io.files import (
     PATTERN,
-    Compression,
     blocks,
-    check_lines_of,
+    check_file_lines,
     decode_utf8,
-    plain_head,
     read_all,
+    read_plain_head,
     refuse_binary,
-    value_as_text,
-    write_text,
 )
 from deadheat.core.io.formats.base import ROWS, SAMPLE, Content, Format, ranks_of, register
 from deadheat.core.io.formats.json_rows import JsonObject, JsonRows, check_rows, find_columns, list_keys, read_rows
-from deadheat.core.io.kinds import KEYS, TEXTS, VALUE_COLUMN, Kind, is_pattern, value_column
-from deadheat.core.io.values import are_plain, holds_controls, holds_only_ids
+from deadheat.core.io.ids import has_control_characters, has_only_ids
+from deadheat.core.io.kinds import KEYS, TEXTS, VALUE_COLUMN, Kind
+from deadheat.core.io.values import are_plain
+from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.libraries import polars as pl
 
 
@@ -77,7 +77,7 @@ class JsonLines(JsonRows):
 
     def parse(self, columns: Mapping[str, str], nearer: Collection[str]) -> pl.DataFrame | None:
         """Let Polars read the rows; None where it cannot, or where a line may say something else."""
-        if value_column(columns) is None:
+        if find_value_column(columns) is None:
             return None  # one relevant document a row: such files are few and small
         if any(is_pattern(name) for name in columns.values()):
             return None  # Polars would take the name for several columns
@@ -88,7 +88,7 @@ class JsonLines(JsonRows):
         except (pl.exceptions.PolarsError, OSError):
             return None
         values = frame.to_series(-1)
-        if not holds_only_ids(frame) or not are_plain(values) or holds_controls(frame):
+        if not has_only_ids(frame) or not are_plain(values) or has_control_characters(frame):
             return None
         return frame if self._is_proved(frame.height, columns, nearer) else None
 
@@ -166,13 +166,13 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     ColumnError, FileFormatError, DataError
         With the first line that is wrong.
     """
-    head = plain_head(path)
+    head = read_plain_head(path)
     # scan_ndjson() expands a path as a pattern, and has no option against it.
     if head is None or not PATTERN.isdisjoint(str(path)):
         data = read_all(path, has_lines=True)
         return read_rows(JsonLines(path, data), kind, given)
     refuse_binary(head, path)
-    check_lines_of(path)
+    check_file_lines(path)
     return read_rows(JsonLines(path, path), kind, given)
 
 

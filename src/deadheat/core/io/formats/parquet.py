@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import IO
 
 from deadheat.core.errors import FileFormatError
-from deadheat.core.io.files import Compression, is_bounded, plain_head
+from deadheat.core.io.columns import are_cases
+from deadheat.core.io.files import read_plain_head
 from deadheat.core.io.formats.base import CASES, Content, Format, register
 from deadheat.core.io.guarding import guard_polars
-from deadheat.core.io.kinds import Kind, are_cases
+from deadheat.core.io.kinds import Kind
+from deadheat.core.io.memory_limits import is_bounded
 from deadheat.core.io.pages import check_categories, check_pages, check_texts
+from deadheat.core.io.writing import Compression
 from deadheat.core.libraries import polars as pl
 
 COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"
@@ -42,7 +45,7 @@ def scan_parquet(path: Path, *, is_whole: bool = False) -> pl.LazyFrame:
             check_categories(rows, path, path.stat().st_size)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileFormatError(
-            allowed=f"a Parquet file ({error})", hint=COMPRESSED if plain_head(path) is None else None, path=path
+            allowed=f"a Parquet file ({error})", hint=COMPRESSED if read_plain_head(path) is None else None, path=path
         ) from error
     return rows
 
@@ -53,9 +56,9 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         return CASES
     with guard_polars(path):
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
-        from deadheat.core.io.frames import canonical  # it needs Narwhals
+        from deadheat.core.io.frames import convert_table  # it needs Narwhals
 
-        content = canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= LARGE_PARQUET)
+        content = convert_table(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= LARGE_PARQUET)
     if isinstance(content.rows, pl.DataFrame):
         check_texts(content.rows, path, path.stat().st_size)
     return content

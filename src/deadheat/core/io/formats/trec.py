@@ -3,7 +3,7 @@
 Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
 parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
 exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
-The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.last_byte`).
+The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.find_last_byte`).
 On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
 doubt line by line, which names the line that is wrong.
 """
@@ -21,44 +21,37 @@ from pathlib import Path
 from typing import IO
 
 from deadheat.core.errors import Advice, DataError, MalformedRowError, SwappedFilesError
-from deadheat.core.io.byte_counts import Blanks, count_blanks, with_single_blanks
+from deadheat.core.io.byte_counts import Blanks, count_blanks, normalize_blanks
+from deadheat.core.io.columns import guess_format
 from deadheat.core.io.files import (
     BLOCK,
     BOM,
-    ROW,
-    Compression,
     blocks,
-    check_lines_of,
+    check_file_lines,
     check_rows,
     decode_utf8,
     misleads_polars,
-    plain_head,
+    read_plain_head,
     refuse_binary,
     refuse_repeated_mark,
-    value_as_text,
-    write_text,
 )
 from deadheat.core.io.formats.base import ROWS, Content, Format, frame_of_rows, ranks_of, register, split_off
-from deadheat.core.io.kinds import (
-    KEYS,
-    OTHER_KIND,
-    SUBTOPIC,
-    TREC_FIELDS,
-    VALUE_COLUMN,
-    WRONG_ORDER,
-    Kind,
-    looks_like,
+from deadheat.core.io.ids import check_comment, check_ids_of_row, has_control_characters
+from deadheat.core.io.kinds import KEYS, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
+from deadheat.core.io.memory_limits import ROW_BYTES
+from deadheat.core.io.splitting import (
+    DOC_HASH,
+    ENDS_EARLY,
+    RANK,
+    find_last_byte,
+    get_begun_count,
+    is_begun,
+    is_small,
+    split,
 )
-from deadheat.core.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
-from deadheat.core.io.unpacking import HEAD, compression, opened
-from deadheat.core.io.values import (
-    are_plain,
-    check_comment,
-    check_ids_of_row,
-    holds_controls,
-    is_number,
-    read_value,
-)
+from deadheat.core.io.unpacking import HEAD, detect_compression, open_file
+from deadheat.core.io.values import are_plain, is_number_text, read_value
+from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import format_count, quote_text
@@ -121,10 +114,10 @@ def _small(path: Path) -> bytes | None:
     """Return the bytes of a small plain file, without a byte order mark; None of others, and of one that is begun."""
     if is_begun(path) or not is_small(path):
         return None
-    with opened(path) as file:
+    with open_file(path) as file:
         data = file.read()
     refuse_repeated_mark(data, path)
-    return None if compression(data) else data.removeprefix(BOM)
+    return None if detect_compression(data) else data.removeprefix(BOM)
 
 
 def ranks_of_file(path: Path) -> pl.DataFrame | None:
@@ -137,7 +130,7 @@ def ranks_of_text(text: bytes) -> pl.DataFrame | None:
     head = text[:FIRST]
     whole = Marked("run").without_comments(head[: head.rfind(b"\n") + 1].removeprefix(BOM), 1)
     if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
-        whole = with_single_blanks(whole)
+        whole = normalize_blanks(whole)
     if misleads_polars(whole):
         return None
     fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
@@ -147,17 +140,17 @@ def ranks_of_text(text: bytes) -> pl.DataFrame | None:
 
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     """Read an ordinary file in one go; None if anything about it is out of the ordinary."""
-    head = plain_head(path)
+    head = read_plain_head(path)
     if not head or misleads_polars(head.removeprefix(BOM)):
         return None
-    check_lines_of(path)
+    check_file_lines(path)
     separator = _check_first_row(head, kind, path)
     if not (is_begun(path) or count_blanks(head).are_regular):  # what is begun is counted as a whole
         return None
-    end = last_byte(head) if kind == "run" else None
+    end = find_last_byte(head) if kind == "run" else None
     needs_last_field = end is None  # nothing else shows whether a row has it
     with ThreadPoolExecutor(1) as thread:  # the count waits for the disk where Polars computes, and hides behind it
-        counting = begun_count(path, kind, separator, to_the_end=needs_last_field)
+        counting = get_begun_count(path, kind, separator, to_the_end=needs_last_field)
         if counting is None:
             counting = thread.submit(count_blanks, path, end)
         import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
@@ -185,7 +178,7 @@ def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> It
     for given in blocks(path, size):
         block = marked.without_comments(given, first_line)
         n_lines = first_line - 1 + given.count(b"\n")  # also blank ones, which would take time without end
-        check_rows(n_lines * ROW + len(marked.comments) * COMMENT, path)
+        check_rows(n_lines * ROW_BYTES + len(marked.comments) * COMMENT, path)
         if first_line == 1:
             blank = block[: len(block) - len(block.lstrip())]
             marked.check_text(path, above=blank.count(b"\n") + 1)  # before a row below them is found to be wrong
@@ -252,7 +245,7 @@ def is_comment(line: bytes, kind: Kind) -> bool:
     if not line.startswith(b"#"):
         return False
     fields, value = line.split(), TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode(errors="replace"))
+    return len(fields) != len(TREC_FIELDS[kind]) or not is_number_text(fields[value].decode(errors="replace"))
 
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
@@ -263,7 +256,7 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
     blanks = count_blanks(block)
     frame = split(block, kind, separator) if blanks.are_regular else None
     if frame is None or not _is_proved(frame, kind, blanks):
-        block, separator = with_single_blanks(block), " "
+        block, separator = normalize_blanks(block), " "
         frame = split(block, kind, separator)
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
             return None
@@ -281,7 +274,7 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
         may_end_early = blanks.ends_otherwise
     if may_end_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
         return False
-    if blanks.may_hold_controls and holds_controls(frame):
+    if blanks.may_hold_controls and has_control_characters(frame):
         return False
     # a blank after each field, of which the newline is the last; a carriage return is one more
     expected = frame.height * len(TREC_FIELDS[kind]) + blanks.n_crlf - blanks.lacks_final_newline
@@ -331,7 +324,7 @@ def _looks_like(text: str) -> Advice | None:
     """Return the format that a first line looks like, as a hint."""
     if text.startswith(("{", "[")):
         return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
-    form = looks_like(text)
+    form = guess_format(text)
     return Advice("format", form, f".{form}", when="this looks like a table with a header: ") if form else None
 
 

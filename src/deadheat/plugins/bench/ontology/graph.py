@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.errors import DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
+from deadheat.core.io.columns import find_column
 from deadheat.core.io.files import check_readable
-from deadheat.core.io.kinds import find_column
 from deadheat.core.io.records import Wanted, read_records
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.scalars import is_number

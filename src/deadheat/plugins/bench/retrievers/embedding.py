@@ -32,7 +32,7 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, codes_of
 from deadheat.core.checks import as_count, as_number, as_pattern, check_choice
 from deadheat.core.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
-from deadheat.core.io.files import replacing
+from deadheat.core.io.writing import replace_file
 from deadheat.core.libraries import import_package
 from deadheat.core.phases import phase
 from deadheat.plugins.bench.collection import Collection, hash_of
@@ -326,7 +326,7 @@ def kept(path: Path | None, n_rows: int, make: Callable[[], FloatArray]) -> Floa
     vectors = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
+        with replace_file(path) as file:
             np.save(file, vectors, allow_pickle=False)
     except (OSError, DataError) as error:
         warnings.warn(

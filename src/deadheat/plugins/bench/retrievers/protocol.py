@@ -17,7 +17,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import label_of
 from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.io.files import BLOCK, check_readable
-from deadheat.core.io.unpacking import opened
+from deadheat.core.io.unpacking import open_file
 from deadheat.core.structures import T, group_values
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import listed
@@ -212,7 +212,7 @@ class Function:
 def _digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
-    with opened(path) as file:
+    with open_file(path) as file:
         while piece := file.read(BLOCK):
             digest.update(piece)
     return digest.hexdigest()

@@ -1,0 +1,164 @@
+"""Ids of queries and documents: text, without control characters, that UTF-8 can hold."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from numbers import Integral
+from pathlib import Path
+from typing import Any, cast
+
+from deadheat.core.errors import DataError, DuplicateError, MalformedRowError, SourceTypeError
+from deadheat.core.libraries import polars as pl
+from deadheat.core.structures import group_values
+from deadheat.core.wording import quote_text
+
+NUL = "\0"
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+
+def make_id_column(ids: Sequence[Any], where: str) -> pl.Series:
+    """Return ids as a text column."""
+    try:
+        column = pl.Series(ids, dtype=pl.String)
+    except (TypeError, UnicodeEncodeError):
+        check_ids(ids, where)
+        raise
+    refuse_nul(column, where)
+    return column
+
+
+def refuse_nul(ids: pl.Series, where: str) -> None:
+    """Raise DataError for an id with a NUL, which NumPy and many libraries take for the end of a text."""
+    wrong = ids.filter(ids.str.contains(NUL, literal=True))
+    if len(wrong):
+        raise make_nul_error(wrong[0], where)
+
+
+def make_nul_error(given: str, where: str) -> DataError:
+    """Return the error for an id with a NUL."""
+    return DataError(f"id {given!r} contains the control character U+0000", allowed="text without it", path=where)
+
+
+def check_ids(ids: Sequence[Any], where: str) -> None:
+    """Raise for the first id that is not text, or not text that a file can hold."""
+    with suppress(TypeError, UnicodeEncodeError):
+        text = "".join(ids)
+        text.encode()  # finds other types and lone surrogates ten times as fast as a loop
+        if all(ids) and NUL not in text:
+            return
+    for given in ids:
+        if not isinstance(given, str):
+            raise SourceTypeError(
+                "ids are text",
+                found=f"{given!r:.60} ({type(given).__name__})",
+                hint="write str(id) for every id" if is_id(given) else None,
+                path=where,
+            )
+        if not given:
+            raise DataError("an id is an empty string", allowed="text", path=where)
+        if NUL in given:
+            raise make_nul_error(given, where)
+        if is_broken(given):
+            raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
+
+
+def is_id(given: object) -> bool:
+    """Return whether a value is text or a whole number; true and false are neither."""
+    return isinstance(given, str | Integral) and not isinstance(given, bool)
+
+
+def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
+    """Return ids as text, whole numbers as `str` writes them; raise for a mix of both: 7 and "7" may be one document.
+
+    Examples
+    --------
+    >>> text_of_ids([7, 12], "run"), text_of_ids(["007"], "run")
+    (['7', '12'], ['007'])
+    """
+    kinds = set(map(type, ids))
+    if kinds <= {str}:
+        return list(ids)
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    others = kinds - texts
+    if any(issubclass(kind, bool) or not issubclass(kind, Integral) for kind in others):
+        check_ids([one for one in ids if type(one) in others and not is_id(one)], str(where))
+    if texts and others:
+        text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
+        raise SourceTypeError(
+            f"ids are text ({text!r}) and numbers ({number!r})",
+            allowed="one or the other in a table",
+            hint="write str(id) for every id",
+            path=where,
+        )
+    try:
+        return list(map(str, ids))
+    except ValueError:  # of whole numbers with thousands of digits
+        raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
+
+
+def is_broken(text: str) -> bool:
+    """Tell whether a text has a lone surrogate (half a character), which UTF-8 cannot hold."""
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def normalize_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
+    r"""Return a dict with its keys in a form of Unicode; raise DuplicateError if two are one then.
+
+    Examples
+    --------
+    >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
+    True
+    """
+    names = [unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key for key in given]
+    if len({*names}) < len(names):
+        twice = next(name for name, own in group_values(zip(names, names, strict=True)).items() if len(own) > 1)
+        raise DuplicateError(f"two ids are {twice!r} in Unicode form {form}", allowed="ids that differ in it")
+    return dict(zip(names, given.values(), strict=True))
+
+
+# C0, DEL and C1, some of which end lines or move the cursor, and the two non-ASCII characters that end lines.
+CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
+_FIND_CONTROL = re.compile(CONTROL)
+LINE_ENDS = r"lines end with \n or \r\n"
+
+
+def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = None) -> None:
+    """Raise MalformedRowError if an id contains a control character."""
+    if query_id.isprintable() and doc_id.isprintable():
+        return
+    for name, given in (("query_id", query_id), ("doc_id", doc_id)):
+        if found := _FIND_CONTROL.search(given):
+            is_mark = found[0] == "\ufeff"
+            raise MalformedRowError(
+                f"{name} {quote_text(given)} contains a byte order mark, which only the start of a file may have"
+                if is_mark
+                else f"{name} {quote_text(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
+                f" and {LINE_ENDS}",
+                hint="were files concatenated?" if is_mark else None,
+                path=path,
+                line=line,
+            )
+
+
+def check_comment(comment: str, path: Path, line: int) -> None:
+    """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
+    if found := _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r")):
+        raise MalformedRowError(
+            f"a comment contains the control character U+{ord(found[0]):04X}: {quote_text(comment)}",
+            hint=LINE_ENDS,
+            path=path,
+            line=line,
+        )
+
+
+def has_control_characters(frame: pl.DataFrame) -> bool:
+    """Return whether an id contains a control character."""
+    return any(ids.str.contains(CONTROL).any() for ids in frame.select("query_id", "doc_id"))
+
+
+def has_only_ids(frame: pl.DataFrame) -> bool:
+    """Return whether no id is null or empty."""
+    return not any(ids.null_count() or (ids == "").any() for ids in frame.select("query_id", "doc_id"))

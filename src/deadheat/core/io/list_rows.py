@@ -1,0 +1,123 @@
+"""Tables in which each row has the list of documents of a query."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from deadheat.core.errors import (
+    ColumnError,
+    DataError,
+    DeadheatWarning,
+    DuplicateError,
+)
+from deadheat.core.io.columns import find_value_column
+from deadheat.core.io.ids import is_id
+from deadheat.core.io.kinds import (
+    NO_SCORES,
+    Kind,
+)
+from deadheat.core.io.result_parts import find_results, is_grade
+from deadheat.core.io.results import RANKED_BY_COLUMN, Listing, Reader
+from deadheat.core.scalars import is_number
+from deadheat.core.wording import format_count
+
+
+def read_list_rows(
+    rows: Iterable[tuple[int | None, Mapping[str, Any]]], columns: Mapping[str, str], kind: Kind, path: str | Path
+) -> Listing:
+    """Read rows that have a list of documents each, with or without a list of numbers beside it.
+
+    Parameters
+    ----------
+    rows : iterable of (int or None, mapping)
+        The line of each, and its fields.
+    columns : mapping of str to str
+        From canonical name to name in the rows.
+    kind : {"qrels", "run"}
+    path : str or path
+        For messages.
+    """
+    value = columns.get(find_value_column(columns) or "")
+    found: dict[str, Mapping[str, float]] = {}
+    reader = Reader(kind, str(path))
+    unused = UnusedNumbers(columns)
+    for line, row in rows:
+        reader.line = line
+        query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
+        if not is_id(query):
+            raise DataError(
+                f"{columns['query_id']} {query!r:.60} is not an id",
+                allowed="text or a whole number",
+                path=path,
+                line=line,
+            )
+        if str(query) in found:  # also as 1 and "1"
+            raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
+        listed, numbers = find_results(documents, kind), None if value is None else row.get(value)
+        if listed is not None and numbers is not None:
+            if (in_order := find_results(numbers)) is None or len(in_order) != len(listed):
+                raise ColumnError(
+                    f"{value} of query {query!r} is not a list of {format_count(len(listed), 'number')}",
+                    allowed=f"one for each of {columns['doc_id']}",
+                    path=path,
+                    line=line,
+                )
+            scores = [_score_rank(one, query, path, line) for one in in_order] if "rank" in columns else in_order
+            listed = list(zip(listed, scores, strict=True))
+        if kind == "run" and value is None and listed:
+            unused.look_at(row, len(listed))
+        found[str(query)] = reader.documents(documents if listed is None else listed, query)
+    assumed = reader.assumed()
+    unused.warn(str(path))
+    if "rank" in columns and not assumed:
+        return Listing(found, (RANKED_BY_COLUMN,))
+    return reader.listing(found, (*assumed, *reader.merged()))
+
+
+class UnusedNumbers:
+    """Columns with a number for each retrieved document, which may be their scores.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        Those that are read, from canonical name to name in the rows.
+    """
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self.columns = columns
+        self.names: set[str] | None = None  # None before the first row
+
+    def look_at(self, row: Mapping[str, Any], n_documents: int) -> None:
+        """Keep the columns that have so many numbers in this row, too."""
+        if self.names is None:
+            self.names = {*row} - {*self.columns.values()} - NO_SCORES
+        for name in [*self.names]:
+            numbers = find_results(row.get(name))
+            if numbers is None or len(numbers) != n_documents or not all(map(is_grade, numbers)):
+                self.names.remove(name)
+
+    def warn(self, where: str) -> None:
+        """Warn the user of columns that had numbers in all rows."""
+        if self.names:
+            name = min(self.names)
+            warnings.warn(
+                DeadheatWarning(
+                    f"the results of each query have no scores and rank as they are listed, but {name!r} has a number"
+                    f" for each of {self.columns['doc_id']!r}. If these are the scores, give"
+                    f" columns={{'score': {name!r}}} (--columns run.score={name}), and ascending=True (--ascending) if"
+                    " lower ones are better",
+                    where,
+                ),
+                stacklevel=2,
+            )
+
+
+def _score_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here
+    """Return the score that a rank counts as."""
+    if is_number(rank) and 1 <= rank < math.inf and rank % 1 == 0:
+        return -float(rank)
+    raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)

@@ -1,0 +1,251 @@
+"""Dicts of dicts, ``{query: {document: number}}``: checked, copied, and read into arrays."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, compress, repeat
+from typing import Any
+
+import numpy as np
+
+from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.errors import DataError, SourceTypeError
+from deadheat.core.io.ids import NUL, check_ids, ids_to_text, make_id_column
+from deadheat.core.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.io.values import check_number
+from deadheat.core.libraries import polars as pl
+from deadheat.core.scalars import LARGEST_INTEGER
+
+Nested = Mapping[str, Mapping[str, float]]
+
+PACKED = 1 << 12  # numbers, of several queries where they have few
+_ABSENT = math.nan  # no number is NaN
+_PLAIN_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+
+
+def build_frame(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
+    """Build a frame from a checked dict of dicts, in its order."""
+    lengths = [len(documents) for documents in mapping.values()]
+    return pl.DataFrame(
+        {
+            "query_id": make_id_column(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
+            "doc_id": make_id_column(list(chain.from_iterable(mapping.values())), where),
+            VALUE_COLUMN[kind]: read_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
+        }
+    )
+
+
+def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
+    """Return the queries of a dict of dicts with their ids checked.
+
+    A query without a document stays: in qrels nothing is relevant for it, in a run nothing was retrieved.
+
+    :func:`read_numbers` checks the numbers, once.
+    """
+    if not is_plain(source):
+        query, documents = next(one for one in source.items() if not isinstance(one[1], Mapping))
+        raise SourceTypeError(
+            found=f"{documents!r} for {query!r}",
+            allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
+        )
+    if not source:
+        raise DataError("empty: it has no queries", path=where)
+    mapping: dict[str, Mapping[str, float]]
+    mapping = dict(zip(ids_to_text(list(source), where), source.values(), strict=True))
+    first = [*map(next, map(iter, filter(None, mapping.values())))]  # document of each query
+    if not set(map(type, first)) <= {str}:
+        first = ids_to_text(first, where)  # raises for a mix of both
+        mapping = {
+            query: dict(zip(ids_to_text(list(documents), where), documents.values(), strict=True))
+            for query, documents in mapping.items()
+        }
+    _check_all_ids(mapping, where)
+    return mapping
+
+
+def _check_all_ids(mapping: Mapping[Any, Mapping[Any, Any]], where: str) -> None:
+    """Raise for the first id of a dict of dicts that is wrong; joined, ids are seen through ten times as fast."""
+    for ids in (mapping, *mapping.values()):
+        try:
+            text = "".join(ids)
+        except TypeError:
+            check_ids([*ids], where)
+            raise
+        if NUL in text or "" in ids or not text.isascii():  # perhaps a lone surrogate
+            check_ids([*ids], where)
+
+
+def is_plain(source: Mapping[Any, Any]) -> bool:
+    """Return whether each query has a mapping of documents to numbers."""
+    types = set(map(type, source.values()))
+    return types == {dict} or all(issubclass(one, Mapping) for one in types)
+
+
+def has_numbers(source: Mapping[Any, Any]) -> bool:
+    """Tell whether this looks like a dict of dicts of numbers, as no document of another tool does.
+
+    To look at all numbers takes long: it is all of the first query, and the last one of the others.
+
+    Examples
+    --------
+    >>> has_numbers({"q1": {"d1": 2.5, "d2": 1}, "q2": {}}), has_numbers({"q1": {"hits": [{"_id": "d1"}]}})
+    (True, False)
+    """
+    types: set[type] = set()
+    for documents in source.values():
+        if type(documents) is not dict:
+            return False
+        if not types:
+            types.update(map(type, documents.values()))
+        elif documents:
+            types.add(type(next(reversed(documents.values()))))
+    return all(issubclass(kind, _PLAIN_NUMBERS) for kind in types)
+
+
+def copy_nested(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, Any]]:
+    """Return a copy of a dict of dicts, which stays what it is whatever the caller does with the original.
+
+    Numbers cannot be changed, but arrays without a dimension can, which libraries of tensors give for a number: where
+    the first number of a query is one, the numbers of the query are taken out of them. Complex numbers of NumPy become
+    Python's, which no reader takes for real ones.
+
+    Examples
+    --------
+    >>> given = {"q": {"d": np.array(1.0)}}
+    >>> copy = copied(given)
+    >>> given["q"]["d"][...] = 5.0
+    >>> copy
+    {'q': {'d': 1.0}}
+    """
+    copies = {query: dict(documents) for query, documents in source.items()}
+    for query, documents in copies.items():
+        first = next(iter(documents.values()), None)
+        if not isinstance(first, _PLAIN_NUMBERS) and hasattr(first, "item"):
+            copies[query] = {doc: _number_in(value) for doc, value in documents.items()}
+    return copies
+
+
+def _number_in(value: Any) -> Any:  # noqa: ANN401 - it may be anything
+    """Return the number in an array without a dimension, and any other value as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
+def read_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
+    """Return the checked numbers of the given queries of a dict of dicts, concatenated in its order.
+
+    Numbers are checked one by one only if some number may be wrong.
+    """
+    numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
+    n_queries = 1 + PACKED * len(queries) // (len(numbers) + 1)
+    with _checked_numbers(numbers, mapping, queries, kind, where):
+        for first in range(0, len(queries), n_queries):
+            some = (mapping[query].values() for query in queries[first : first + n_queries])
+            at = _pack([*chain.from_iterable(some)], numbers, at)
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedScores:
+    """The numbers of a run and of its judgments, query by query.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_rows,)
+    bounds : ndarray of int, shape (n_queries + 1,)
+        Where the scores of each query start, and their number.
+    docs : list of str, of length n_judged
+        The judged documents.
+    relevance : ndarray of float, shape (n_judged,)
+    own : ndarray of float, shape (n_judged,)
+        Their scores, NaN where the query lacks the document.
+    judged_bounds : ndarray of int, shape (n_queries + 1,)
+        Where the judgments of each query start, and their number.
+    """
+
+    scores: FloatArray
+    bounds: IntArray
+    docs: list[str]
+    relevance: FloatArray
+    own: FloatArray
+    judged_bounds: IntArray
+
+
+def look_up_judged(
+    run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, qrels_where: str
+) -> JudgedScores:
+    """Look up the judged documents while the scores are read: each dict is in the processor's cache then.
+
+    Parameters
+    ----------
+    run, qrels : dict of dict
+    queries : sequence of str, shape (n_queries,)
+        Those that have judgments; the run may lack some.
+    run_where, qrels_where : str
+        For messages.
+
+    Raises
+    ------
+    DataError
+        For the first number that cannot be evaluated.
+    """
+    retrieved = {query: run.get(query, {}) for query in queries}
+    scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
+    docs, relevance, own, some = list[str](), list[float](), list[float](), list[float]()
+    with _checked_numbers(scores, retrieved, queries, "run", run_where):
+        for query, documents in retrieved.items():
+            judged = qrels[query]
+            some += documents.values()
+            if len(some) > PACKED:
+                at, some = _pack(some, scores, at), []
+            own += map(documents.get, judged, repeat(_ABSENT))
+            docs += judged
+            relevance += judged.values()
+            bounds.append(at + len(some))
+            judged_bounds.append(len(docs))
+        _pack(some, scores, at)
+    levels, found_scores = np.empty((2, len(docs)))
+    _pack(own, found_scores, 0)
+    with _checked_numbers(levels, qrels, queries, "qrels", qrels_where):
+        _pack(relevance, levels, 0)
+    return JudgedScores(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
+
+
+def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
+    """Write values into an array from a place on, and return the place after them.
+
+    That is faster than np.fromiter, and text is refused, which np.fromiter would read as numbers.
+    """
+    # a call with nothing but *values makes one tuple of them; with arguments before these, a list and then a tuple
+    partial(struct.pack_into, f"{len(values)}d", numbers.data, start * numbers.itemsize)(*values)
+    return start + len(values)
+
+
+@contextmanager
+def _checked_numbers(
+    numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str
+) -> Iterator[None]:
+    """Raise for the first number that cannot be evaluated: that cannot be packed inside, or is doubtful afterwards.
+
+    Doubtful are NaN, infinity in qrels, and what may be an integer that was rounded.
+    """
+    try:
+        yield
+    except (struct.error, TypeError, ValueError, ArithmeticError):  # overflow, arrays, and decimals that signal
+        for query in queries:
+            for doc, value in mapping[query].items():
+                check_number(kind, query, doc, value, where)
+        raise
+    if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
+        return
+    is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
+    for query in queries:
+        documents = mapping[query].items()
+        own = is_doubtful[start : start + len(documents)]
+        start += len(documents)
+        for doc, value in compress(documents, own) if own.any() else ():
+            check_number(kind, query, doc, value, where)

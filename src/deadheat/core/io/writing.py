@@ -1,0 +1,176 @@
+"""Tables written as text, and files that are replaced only when the new ones are complete.
+
+What is written goes to a temporary file beside the target, which is renamed when it is complete.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import io
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from deadheat.core.errors import DataError
+from deadheat.core.io.file_names import LONGEST_NAME, cut_bytes
+from deadheat.core.io.files import check_path
+from deadheat.core.io.guarding import name_file_in_errors
+from deadheat.core.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.libraries import polars as pl
+from deadheat.core.scalars import LARGEST_INTEGER
+from deadheat.core.wording import format_list
+
+Compression = Literal["uncompressed", "gzip", "zstd"]
+
+
+def write_text(
+    table: pl.DataFrame,
+    file: IO[bytes],
+    compression: Compression,
+    separator: str | None = None,
+) -> None:
+    """Write a table with a header; without a separator, write each row of its one column as an unquoted line.
+
+    Polars writes into memory, plain text slice by slice: before 2.0 it does not report that a file lost the last bytes.
+    """
+    quoted: Literal["always", "necessary", "never"] = "necessary"
+    if separator is None:
+        quoted = "never"
+    elif table.width and _begins_like_a_command(table):
+        quoted = "always"
+    # rows written together
+    size = 1 << 18 if compression == "uncompressed" else max(table.height, 1)
+    for start in range(0, max(table.height, 1), size):
+        held = io.BytesIO()
+        table[start : start + size].write_csv(
+            held,
+            separator=separator or ",",
+            include_header=separator is not None and not start,
+            quote_style=quoted,
+            compression=compression,
+        )
+        file.write(held.getbuffer())
+
+
+def _begins_like_a_command(table: pl.DataFrame) -> bool:
+    """Return whether a line would begin as a command in a build log does, unless its first field is quoted."""
+    first = table.to_series(0)
+    return first.dtype == pl.String and bool(first.str.starts_with("::").any())
+
+
+def value_as_text(kind: Kind) -> pl.Expr:
+    """Return values as text: whole relevances as integers, everything else as the shortest text of its float64."""
+    value = pl.col(VALUE_COLUMN[kind])
+    text = value.cast(pl.String)
+    if kind == "run":
+        return text
+    is_level = (value == value.round()) & (value.abs() <= LARGEST_INTEGER)
+    levels = value.cast(pl.Int64, strict=False).cast(pl.String)
+    return pl.when(is_level).then(levels).otherwise(text).alias(VALUE_COLUMN[kind])
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and those above it, where they are missing; raise `DataError` where a file is in the way."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(
+            "cannot be created as a folder: part of the path is a file", hint="choose another one", path=path
+        ) from None
+
+
+@contextmanager
+def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that becomes `path` when it is complete, and is deleted on any failure.
+
+    Until then it is ``.NAME.deadheat-*.tmp`` in the same folder. A leftover one is from a process that was killed:
+    nothing reads it, and it may be deleted.
+
+    A symbolic link is kept, and its target is replaced; so is the mode of an existing file. Anything there that is not
+    a regular file (a pipe, a device) is not replaced, but gets the bytes when they are complete.
+
+    Raises
+    ------
+    DataError
+        If the folder does not exist, or the file is read-only.
+    """
+    path_given = path
+    path = check_path(path)
+    may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
+    if may_be_redirected or (path.exists() and not path.is_file()):
+        with tempfile.TemporaryFile() as held:
+            with name_file_in_errors(tempfile.gettempdir()):
+                yield held
+            held.seek(0)
+            with path.open("ab") as stream:  # append: standard output may be a file that others write to
+                shutil.copyfileobj(held, stream)
+        return
+    target = Path(os.path.realpath(path))
+    mode = None
+    with suppress(FileNotFoundError, NotADirectoryError):  # another process may remove it at any time
+        mode = target.stat().st_mode
+    if mode is not None and not mode & 0o222:
+        raise DataError(
+            "is read-only, so it is not replaced", hint="choose another name, or make it writable", path=path
+        )
+    if os.fspath(path_given).endswith(os.sep):
+        raise DataError("is written as a folder", allowed="a file", path=path)
+    if not target.parent.is_dir():
+        raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
+    ending = f".deadheat-{os.urandom(4).hex()}.tmp"
+    temporary = target.with_name(f".{cut_bytes(target.name, LONGEST_NAME - len(ending) - 1)}{ending}")
+    try:
+        with name_file_in_errors(path, temporary):
+            with temporary.open("xb") as file:
+                if mode is not None:
+                    temporary.chmod(stat.S_IMODE(mode))
+                yield file
+                file.flush()
+                os.fsync(file.fileno())  # before renaming, after a crash of the machine the name is on a complete file
+            temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *, force: bool) -> list[Path]:
+    """Write several files of a folder, which is made if need be: all of them or none.
+
+    Parameters
+    ----------
+    folder : Path
+    files : mapping of str to callable
+        What writes each into an open file, by its name.
+    force : bool
+        Replace files that are there and differ.
+
+    Raises
+    ------
+    DataError
+        A file is there already and differs, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", hint="name a folder", path=folder) from None
+    with ExitStack() as stack:  # on any error all temporary files are removed, and no file is replaced
+        differing = []
+        for name, write_to in files.items():
+            path = folder / name
+            file = stack.enter_context(replace_file(path))
+            write_to(file)
+            file.flush()
+            if path.exists() and not (path.is_file() and filecmp.cmp(path, file.name, shallow=False)):
+                differing += [name] if path.is_dir() or not force else []
+        if differing:
+            raise DataError(
+                f"{format_list(differing)} in it would be replaced",
+                hint="choose another folder, or replace with --force (in Python: force=True)",
+                path=folder,
+            )
+    return [folder / name for name in files]
