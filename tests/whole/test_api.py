@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deadheat import api
-from deadheat.core.measures import base
+from deadheat.core.measures import registration
 from support.paths import ROOT
 
 EXAMPLE = ROOT / "examples" / "deadheat-novelty"
@@ -56,7 +56,7 @@ def test_the_measure_without_a_plugin_passes_its_check() -> None:
     try:
         api.check_measure(api.parse_measure("RelAt").__class__, relevance_at)
     finally:
-        base.forget_module(__name__)
+        registration.forget_module(__name__)
 
 
 def test_the_page_names_attributes_that_placements_have() -> None:

@@ -14,8 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
-from deadheat.core.measures.base import REGISTRY, other_names, trec_names
 from deadheat.core.measures.notation import BUNDLES
+from deadheat.core.measures.registration import REGISTRY, other_names, trec_names
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.report import data_of_bench, report_bench

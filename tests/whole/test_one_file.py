@@ -13,7 +13,7 @@ import pytest
 import deadheat
 
 MEASURE = '''
-from deadheat.core.measures.base import register
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.first import RR
 
 

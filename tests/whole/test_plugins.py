@@ -19,7 +19,7 @@ import deadheat
 from deadheat import registry
 from deadheat.core import hooks
 from deadheat.core.io.formats import FORMATS
-from deadheat.core.measures.base import REGISTRY, other_names
+from deadheat.core.measures.registration import REGISTRY, other_names
 from deadheat.core.report.model import report_formats
 from support.paths import ROOT
 from support.walls import (

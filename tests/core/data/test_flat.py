@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.renderable import flat, flat_name
-from deadheat.core.measures.base import REGISTRY, other_names
+from deadheat.core.measures.registration import REGISTRY, other_names
 from oracle.variants import VARIANTS
 
 # mlflow/utils/validation.py: names of metrics; and what may be no path

@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MeasureError
-from deadheat.core.measures.base import measures as registered
+from deadheat.core.measures.registration import measures as registered
 from deadheat.core.placements import stacked_runs
 from deadheat.core.placements.stacked_runs import StackedRuns
 

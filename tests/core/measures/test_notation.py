@@ -12,8 +12,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import MeasureError, ParameterError, UnknownMeasureError
-from deadheat.core.measures.base import Number
 from deadheat.core.measures.notation import LONGEST, split_notation
+from deadheat.core.measures.parameters import Number
 from deadheat.core.report.of_measures import report_measure
 
 if TYPE_CHECKING:

@@ -18,7 +18,9 @@ from deadheat import Placements, evaluate, parse_measure
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import MeasureError
 from deadheat.core.measures import AP, MAP, RBP, RR, Custom, Measure, measures
-from deadheat.core.measures.base import ALIASES, REGISTRY, MeasureType, Number, parameter, register
+from deadheat.core.measures.base import MeasureType
+from deadheat.core.measures.parameters import Number, parameter
+from deadheat.core.measures.registration import ALIASES, REGISTRY, register
 from deadheat.core.measures.top import CutTopMeasure
 
 EVERY = sorted(measures().values(), key=repr)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.measures.base import parameters
 from deadheat.core.measures.discounted import GainMeasure, WeightedMeasure, gains_of
+from deadheat.core.measures.parameters import parameters
 from deadheat.core.random_generators import random_generator
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from deadheat import measures, parse_measure
 from deadheat.core.cli.printing import ASCII
 from deadheat.core.errors import ColumnError
-from deadheat.core.measures.base import trec_names
+from deadheat.core.measures.registration import trec_names
 from deadheat.core.report.as_data import as_csv, as_json, as_trec, trec_name
 from deadheat.core.report.as_html import fragment
 from deadheat.core.report.as_latex import as_latex

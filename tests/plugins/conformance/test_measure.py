@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import api
-from deadheat.core.measures.base import ALIASES, REGISTRY, register
+from deadheat.core.measures.registration import ALIASES, REGISTRY, register
 from oracle.reference import REFERENCE
 from oracle.variants import VARIANTS, Variant
 

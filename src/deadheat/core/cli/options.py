@@ -94,7 +94,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "notations",
         multiple=True,
         metavar="MEASURE",
-        shell_complete=complete_from("deadheat.core.measures.base:REGISTRY"),
+        shell_complete=complete_from("deadheat.core.measures.registration:REGISTRY"),
         help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
         " 'trec' is most of what trec_eval prints.",
         heading="measures",

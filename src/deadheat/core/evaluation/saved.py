@@ -586,11 +586,11 @@ def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
             higher_is_better=stated["higher_is_better"],
             total=stated["total"],
         )
-        return with_keys("measures", stored, stated).called("", label)
+        return with_keys("measures", stored, stated).with_label(label)
     measure, named = parse_measure(notation), measure_named(label)
     if named == measure:
         return named
-    return measure.called("", label)  # R of spans is another measure than R
+    return measure.with_label(label)  # R of spans is another measure than R
 
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:

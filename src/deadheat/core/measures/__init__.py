@@ -5,9 +5,11 @@ that: they read the stub beside this file, and a test holds it complete.
 """
 
 from deadheat.core import hooks
-from deadheat.core.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
+from deadheat.core.measures.base import Measure, MeasureType
+from deadheat.core.measures.families import CutMeasure
 from deadheat.core.measures.notation import parse_measure, unit_of
 from deadheat.core.measures.orders import Custom
+from deadheat.core.measures.registration import REGISTRY, measures, register
 
 
 def _classes() -> dict[str, MeasureType]:
@@ -17,7 +19,7 @@ def _classes() -> dict[str, MeasureType]:
     classes: dict[str, MeasureType] = {}
     for module in modules:
         for name, value in vars(module).items():
-            if isinstance(value, MeasureType) and (value in known or vars(value).get("stands_for") in known):
+            if isinstance(value, MeasureType) and (value in known or vars(value).get("alias_of") in known):
                 classes[name] = value
     return classes
 

@@ -10,18 +10,10 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.kernels import counts, pairwise
 from deadheat.core.kernels.counts import Relevant
 from deadheat.core.kernels.segments import batches, divide_or_zero, scan_before, segment_sums
-from deadheat.core.measures.base import (
-    Choice,
-    CutMeasure,
-    JointMeasure,
-    Number,
-    SumMeasure,
-    also_called,
-    computed_once,
-    parameter,
-    register,
-)
 from deadheat.core.measures.discounted import gains_of, scale_top
+from deadheat.core.measures.families import CutMeasure, JointMeasure, SumMeasure, computed_once
+from deadheat.core.measures.parameters import Choice, Number, parameter
+from deadheat.core.measures.registration import alias_class, register
 from deadheat.core.measures.top import NormMeasure, RelevanceMeasure, constant_norm
 from deadheat.core.placements.placements import Placements
 
@@ -297,7 +289,7 @@ class AR(NormMeasure, CountConditional):
         )
 
 
-MAP, MAR = also_called(AP, "MAP"), also_called(AR, "MAR")
+MAP, MAR = alias_class(AP, "MAP"), alias_class(AR, "MAR")
 
 
 LARGEST_BETA = 1e6  # the count is lost in the gain from there on, and squares of still larger ones overflow

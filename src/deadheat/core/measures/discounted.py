@@ -11,21 +11,10 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import linear
 from deadheat.core.kernels.segments import divide_or_zero, segment_sums
-from deadheat.core.measures.base import (
-    FLAG,
-    MANY,
-    Call,
-    Choice,
-    CutMeasure,
-    Gains,
-    Measure,
-    Number,
-    SumMeasure,
-    ideal_ties,
-    parameter,
-    parameters,
-    register,
-)
+from deadheat.core.measures.base import Measure, ideal_ties
+from deadheat.core.measures.families import MANY, CutMeasure, SumMeasure
+from deadheat.core.measures.parameters import FLAG, Call, Choice, Gains, Number, parameter, parameters
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL, Count
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements

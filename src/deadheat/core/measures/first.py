@@ -10,18 +10,11 @@ from deadheat.core.kernels import first
 from deadheat.core.kernels.counts import Relevant
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures.average import CountConditional
-from deadheat.core.measures.base import (
-    COUNT,
-    Choice,
-    CutMeasure,
-    JointMeasure,
-    Measure,
-    also_called,
-    parameter,
-    parameters,
-    register,
-)
+from deadheat.core.measures.base import Measure
 from deadheat.core.measures.discounted import binary_gains, weighted_sum
+from deadheat.core.measures.families import CutMeasure, JointMeasure
+from deadheat.core.measures.parameters import COUNT, Choice, parameter, parameters
+from deadheat.core.measures.registration import alias_class, register
 from deadheat.core.measures.top import RelevanceMeasure, retrieved_relevant
 from deadheat.core.placements.placements import Placements
 
@@ -361,7 +354,7 @@ class ESL(JointMeasure, RelevanceMeasure):
         return mean, variance
 
 
-MRR, HR, Success = also_called(RR, "MRR"), also_called(Hit, "HR"), also_called(Hit, "Success")
+MRR, HR, Success = alias_class(RR, "MRR"), alias_class(Hit, "HR"), alias_class(Hit, "Success")
 
 
 @parameters

@@ -16,7 +16,8 @@ from deadheat.core.checks import as_list, literal
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.core.hooks import missing_measure
-from deadheat.core.measures.base import ALIASES, PRESETS, REGISTRY, Measure
+from deadheat.core.measures.base import Measure
+from deadheat.core.measures.registration import ALIASES, PRESETS, REGISTRY
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import did_you_mean, format_given, join_sentences
 
@@ -277,8 +278,8 @@ def _parsed(text: str) -> Measure:
     found = _read(_tree(text, name), text)
     alias = "" if name in REGISTRY or _preset(name) else name
     if cut is not None or text in PRESETS:
-        return found.called(alias, given)  # the name as it is, with the cutoff or other parameters in it
-    return found.called(alias)
+        return found.with_alias(alias).with_label(given)
+    return found.with_alias(alias)
 
 
 def _tree(text: str, name: str) -> ast.expr:

@@ -8,7 +8,7 @@ import math
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -17,17 +17,11 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count
 from deadheat.core.errors import MeasureError, warn_of_time
 from deadheat.core.kernels import orders
-from deadheat.core.measures.base import (
-    ALIASES,
-    REGISTRY,
-    CutMeasure,
-    JointMeasure,
-    Measure,
-    Only,
-    parameter,
-    parameters,
-)
+from deadheat.core.measures.base import Measure
+from deadheat.core.measures.families import CutMeasure, JointMeasure
 from deadheat.core.measures.notation import measure_named
+from deadheat.core.measures.parameters import Only, parameter, parameters
+from deadheat.core.measures.registration import ALIASES, REGISTRY
 from deadheat.core.phases import Advance, lasting, phase
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import check_rng
@@ -255,7 +249,7 @@ def _function(value: Any) -> Any:  # noqa: ANN401 - as above
     return value
 
 
-@dataclass(frozen=True, repr=False)
+@parameters
 class Custom(OrdersMeasure, CutMeasure):
     """A measure given by a function, averaged over the tie orders by enumeration or by sampling.
 
@@ -293,7 +287,6 @@ class Custom(OrdersMeasure, CutMeasure):
         Only("a function of the relevance values in rank order", _function),
         "of the relevance values in rank order",
     )
-    _: KW_ONLY
     max_orders: int | None = parameter(
         10_000,
         # of one drawn order no standard error is known
@@ -310,6 +303,17 @@ class Custom(OrdersMeasure, CutMeasure):
         ),
         "seed of the sampling",
     )
+
+    def __init__(
+        self,
+        name: str | None = None,
+        function: Callable[..., float] | None = None,
+        *,
+        cutoff: int | None = None,
+        max_orders: int | None = MAX_ORDERS,
+        rng: "int | np.random.Generator" = 0,
+    ) -> None:
+        Measure.__init__(self, name=name, function=function, cutoff=cutoff, max_orders=max_orders, rng=rng)
 
     def __repr__(self) -> str:
         return self.name + (f"@{self.cutoff}" if self.cutoff else "")

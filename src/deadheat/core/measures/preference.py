@@ -5,7 +5,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.kernels import preference
 from deadheat.core.kernels.segments import scan_before, segment_sums
-from deadheat.core.measures.base import JointMeasure, divided, register
+from deadheat.core.measures.families import JointMeasure, divide_moments
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
 
@@ -63,4 +64,4 @@ class bpref(JointMeasure, RelevanceMeasure):
         parts = preference.moments(
             relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
         )
-        return divided(placements, parts, query, placements.n_relevant(self.rel))
+        return divide_moments(placements, parts, query, placements.n_relevant(self.rel))

@@ -10,7 +10,10 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.kernels import counts
 from deadheat.core.kernels.segments import divide_or_zero
-from deadheat.core.measures.base import Choice, CutMeasure, Measure, Number, SumMeasure, parameter, parameters, register
+from deadheat.core.measures.base import Measure
+from deadheat.core.measures.families import CutMeasure, SumMeasure
+from deadheat.core.measures.parameters import Choice, Number, parameter, parameters
+from deadheat.core.measures.registration import register
 from deadheat.core.placements.placements import Placements
 
 REL = "lowest relevance that counts as relevant"

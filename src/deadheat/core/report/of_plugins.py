@@ -57,7 +57,9 @@ class PluginRow(NamedTuple):
 
 def report_plugins() -> Report:
     """Return the report of all plugins: what ships, then those of other distributions, whose modules are imported."""
-    import_module("deadheat.core.measures.base")  # the registries that modules of others are held to: they load Polars,
+    import_module(
+        "deadheat.core.measures.registration"
+    )  # the registries that modules of others are held to: they load Polars,
     import_module("deadheat.core.io.formats")  # which nothing else here needs
     rows = [*_shipped(), *(_of_others(plugin) for plugin in try_all())]
     columns = (

@@ -16,10 +16,11 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray, concatenated_ranges
 from deadheat.core.errors import MeasureError
 from deadheat.core.measures.average import AP
-from deadheat.core.measures.base import Gains, Measure
+from deadheat.core.measures.base import Measure
 from deadheat.core.measures.cascade import ERR
 from deadheat.core.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_gains, nDCG
 from deadheat.core.measures.first import RR, Hit
+from deadheat.core.measures.parameters import Gains
 from deadheat.core.measures.top import F, P, R, Rprec, constant_norm
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds import kernel as kernels

@@ -31,7 +31,7 @@ from deadheat.core.measures import (
     bpref,
     nDCG,
 )
-from deadheat.core.measures.base import REGISTRY
+from deadheat.core.measures.registration import REGISTRY
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.diversity.measures import TopicMeasure

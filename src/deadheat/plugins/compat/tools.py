@@ -29,7 +29,7 @@ from deadheat.core.measures import (
     measures,
     nDCG,
 )
-from deadheat.core.measures.base import trec_names
+from deadheat.core.measures.registration import trec_names
 from deadheat.core.placements.placements import Placements
 from deadheat.core.structures import group_values
 

@@ -23,7 +23,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, MeasureError, UnknownMeasureError
 from deadheat.core.io.files import blocks
 from deadheat.core.measures import Measure, parse_measure
-from deadheat.core.measures.base import Only, parameter, parameters
+from deadheat.core.measures.parameters import Only, parameter, parameters
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import engine_of
 from deadheat.core.placements.placements import Placements

@@ -16,8 +16,9 @@ import deadheat as dh
 from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import as_count
 from deadheat.core.errors import DataError, DeadheatError, MeasureError, ParameterError
-from deadheat.core.measures.base import REGISTRY, Measure, other_names, trec_names
+from deadheat.core.measures.base import Measure
 from deadheat.core.measures.notation import parse_measure
+from deadheat.core.measures.registration import REGISTRY, other_names, trec_names
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.conformance.failure import CheckFailedError
 from deadheat.plugins.conformance.rankings import (

@@ -12,8 +12,8 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures import RR, Hit, Measure, nDCG
-from deadheat.core.measures.base import CutMeasure, SumMeasure
 from deadheat.core.measures.discounted import WeightedMeasure, weights_fall
+from deadheat.core.measures.families import CutMeasure, SumMeasure
 from deadheat.core.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
@@ -79,7 +79,7 @@ def sampled_scores(
             highest=highest,
         )
         of_all = TieSpread.known(
-            stored.called("", measure.label),
+            stored.with_label(measure.label),
             users,
             mean=mean,
             std=np.minimum(std, (high - low) / 2),  # at most half the range (Popoviciu)

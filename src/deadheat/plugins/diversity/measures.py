@@ -15,8 +15,10 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import divide_or_zero, scan_before, segment_sums
-from deadheat.core.measures.base import CutMeasure, Number, computed_once, parameter, parameters, ranks_to, register
+from deadheat.core.measures.families import CutMeasure, computed_once, ranks_to
+from deadheat.core.measures.parameters import Number, parameter, parameters
 from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, along
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.diversity.topics import Topics, find_topics

@@ -4,7 +4,8 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import MeasureError
-from deadheat.core.measures.base import Choice, Number, parameter, register
+from deadheat.core.measures.parameters import Choice, Number, parameter
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL, Count
 from deadheat.core.placements.placements import Placements
 

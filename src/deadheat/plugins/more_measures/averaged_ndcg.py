@@ -5,15 +5,6 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import linear
 from deadheat.core.kernels.segments import scan_before
-from deadheat.core.measures.base import (
-    JointMeasure,
-    Number,
-    computed_once,
-    divided,
-    parameter,
-    parameters,
-    register,
-)
 from deadheat.core.measures.discounted import (
     GainMeasure,
     exponents_of_small,
@@ -22,6 +13,9 @@ from deadheat.core.measures.discounted import (
     ideal_gains,
     ideal_rank,
 )
+from deadheat.core.measures.families import JointMeasure, computed_once, divide_moments
+from deadheat.core.measures.parameters import Number, parameter, parameters
+from deadheat.core.measures.registration import register
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums
 from deadheat.plugins.more_measures.kernels import discounted_pairs
@@ -166,4 +160,4 @@ class nDCGRel(AveragedMeasure):
             return 1 / np.log2(rank + 1.0), 1 / ideal.at(rank, query[index, None])
 
         parts = discounted_pairs.moments(query, tied, gains[rows], first, rest=rest, weights=weights)
-        return divided(placements, parts, query, ideal.sizes.astype(np.float64))
+        return divide_moments(placements, parts, query, ideal.sizes.astype(np.float64))

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import batches
 from deadheat.core.measures.average import AP
-from deadheat.core.measures.base import Measure, parameters, register
+from deadheat.core.measures.base import Measure
 from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.measures.parameters import parameters
 from deadheat.core.measures.preference import bpref
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.kernels import logarithms

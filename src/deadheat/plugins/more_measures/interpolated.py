@@ -8,15 +8,10 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.counts import Relevant
-from deadheat.core.measures.base import (
-    Choice,
-    Measure,
-    Number,
-    parameter,
-    parameters,
-    register,
-)
+from deadheat.core.measures.base import Measure
 from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.measures.parameters import Choice, Number, parameter, parameters
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.kernels import interpolated

@@ -6,12 +6,9 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.kernels.segments import scan_before
-from deadheat.core.measures.base import (
-    CutMeasure,
-    JointMeasure,
-    register,
-)
 from deadheat.core.measures.discounted import PositiveMeasure, gains_of
+from deadheat.core.measures.families import CutMeasure, JointMeasure
+from deadheat.core.measures.registration import register
 from deadheat.core.placements.placements import Placements
 
 

@@ -4,9 +4,11 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import preference
-from deadheat.core.measures.base import Choice, JointMeasure, divided, parameter, register
+from deadheat.core.measures.families import JointMeasure, divide_moments
 from deadheat.core.measures.first import RankSum
+from deadheat.core.measures.parameters import Choice, parameter
 from deadheat.core.measures.preference import bpref
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
 
@@ -40,7 +42,7 @@ class binG(RelevanceMeasure, JointMeasure):
         parts = preference.moments(
             found.count, found.tied - found.count, lambda index, x: 1 / np.log2(2.0 + above[index, None] + x)
         )
-        return divided(placements, parts, found.query, placements.n_relevant(self.rel))
+        return divide_moments(placements, parts, found.query, placements.n_relevant(self.rel))
 
 
 @register(

@@ -7,9 +7,9 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import scan_before, segment_sums
-from deadheat.core.measures.base import register
 from deadheat.core.measures.discounted import GainMeasure, gains_of, ideal_gains
 from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums

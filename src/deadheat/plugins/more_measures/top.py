@@ -4,7 +4,8 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import divide_or_zero
-from deadheat.core.measures.base import Number, parameter, register
+from deadheat.core.measures.parameters import Number, parameter
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import CutShare, RelevanceMeasure, Rprec
 from deadheat.core.placements.placements import Placements
 

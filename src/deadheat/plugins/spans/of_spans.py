@@ -62,7 +62,7 @@ def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 def _of_spans(measure: Measure) -> Measure:
     if type(measure) is R:
         level = {"rel": measure.rel} if measure.names_rel else {}  # one that nobody names is that of `evaluate`
-        return StRecall(**level, cutoff=measure.cutoff).called("R", measure.label)
+        return StRecall(**level, cutoff=measure.cutoff).with_alias("R").with_label(measure.label)
     if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)) or type(measure).__name__ in ALSO_OF_CHUNKS:
         return measure
     instead = OF_TOPICS.get(type(measure), "")

@@ -18,8 +18,8 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels.segments import divide_or_zero, segment_sums
 from deadheat.core.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
-from deadheat.core.measures.base import SumMeasure
 from deadheat.core.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
+from deadheat.core.measures.families import SumMeasure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements

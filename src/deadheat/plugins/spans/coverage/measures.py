@@ -13,8 +13,10 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.libraries import polars as pl
-from deadheat.core.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
+from deadheat.core.measures.families import CutMeasure, JointMeasure, computed_once
 from deadheat.core.measures.orders import OrdersMeasure, moments_of
+from deadheat.core.measures.parameters import Number, parameter, parameters
+from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.spans.coverage.top import CutTie, Pieces, Top, top_of
