@@ -210,7 +210,7 @@ def test_depths_may_be_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long lists are, so that they fit into memory."""
     pairs = drawn(4)
     whole = [dh.agree({"q": one}, {"q": other}, p=0.95) for one, other in pairs]
-    monkeypatch.setattr("deadheat.core.kernels.agreement.MAX_CELLS", 5)
+    monkeypatch.setattr("deadheat.core.kernels.overlap.MAX_CELLS", 5)
     for (one, other), expected in zip(pairs, whole, strict=True):
         found = dh.agree({"q": one}, {"q": other}, p=0.95)
         assert found.to_polars().row(0)[1:] == pytest.approx(expected.to_polars().row(0)[1:], abs=1e-12)
@@ -263,9 +263,9 @@ def test_equal_rankings_agree_fully_and_no_more(seed: int) -> None:
 def test_many_documents_are_counted_as_few_are(n_levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(n_levels)
     first, second = rng.integers(0, n_levels, (2, 600))
-    by_sorting = [*agreement.tau(first, second), agreement.tau_ap(first, second)]
+    by_sorting = [agreement.tau(first, second), agreement.tau_ap(first, second)]
     n_swapped = agreement.n_swapped_pairs(first, second)
     monkeypatch.setattr(agreement, "FEW_DOCUMENTS", 600)
-    assert [*agreement.tau(first, second), agreement.tau_ap(first, second)] == by_sorting
+    assert [agreement.tau(first, second), agreement.tau_ap(first, second)] == by_sorting
     orders = np.sign(np.subtract.outer(first, first)) * np.sign(np.subtract.outer(second, second))
     assert agreement.n_swapped_pairs(first, second) == n_swapped == np.count_nonzero(orders < 0) // 2

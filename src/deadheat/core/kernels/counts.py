@@ -1,6 +1,6 @@
 """Functions of the number of relevant documents in the top k, a hypergeometric number.
 
-Only the tie that the cutoff cuts is random: it puts `inside` of its `tied` documents into the top k.
+docs/math.md, section 4. Only the tie that the cutoff cuts is random: `inside` of its `tied` documents are in the top k.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,35 +33,52 @@ class Relevant:
     def __getitem__(self, index: IntArray | BoolArray) -> "Relevant":
         return Relevant(self.query[index], self.above[index], self.tied[index], self.count[index], self.before[index])
 
-    def apart(self, *, best: bool) -> "Relevant":
-        """Return the documents without ties, each on one of the first (`best`) or last ranks of its own."""
-        ties, within = (
-            np.repeat(np.arange(len(self.query)), self.count),
-            concatenated_ranges(np.zeros_like(self.count), self.count),
-        )
+    def separate(self, *, best: bool) -> "Relevant":
+        """Return the relevant documents as ties of one, on the first ranks of their ties (`best`) or the last ones."""
+        tie = np.repeat(np.arange(len(self.query)), self.count)
+        place = concatenated_ranges(np.zeros_like(self.count), self.count)  # among the relevant ones of the tie
         first = self.above if best else self.above + self.tied - self.count
-        alone = np.ones_like(ties)
-        return Relevant(self.query[ties], first[ties] + within, alone, alone, self.before[ties] + within)
+        one = np.ones_like(tie)
+        return Relevant(
+            query=self.query[tie], above=first[tie] + place, tied=one, count=one, before=self.before[tie] + place
+        )
 
-    def numbered(self) -> "Relevant":
-        """Return the ties with the queries that are left numbered from 0 on."""
-        return replace(self, query=np.unique(self.query, return_inverse=True)[1])
+    def renumber_queries(self) -> "Relevant":
+        """Return the ties with the queries that have one numbered from 0 on."""
+        _, number = np.unique(self.query, return_inverse=True)
+        return replace(self, query=number)
 
     @classmethod
-    def of_parts(cls, parts: Sequence["Relevant"], starts: Sequence[int]) -> "Relevant":
-        """Return the ties of several parts, one after the other, whose queries are numbered from some numbers on."""
-        query = np.concatenate([part.query + start for part, start in zip(parts, starts, strict=True)])
-        others = ([vars(part)[name] for part in parts] for name in ("above", "tied", "count", "before"))
-        return cls(query, *map(np.concatenate, others))
+    def concatenate(cls, parts: Sequence["Relevant"], starts: Sequence[int]) -> "Relevant":
+        """Return the ties of several parts as those of one; queries of a part are numbered from its start on."""
+        queries = [part.query + start for part, start in zip(parts, starts, strict=True)]
+        return cls(
+            query=np.concatenate(queries),
+            above=np.concatenate([part.above for part in parts]),
+            tied=np.concatenate([part.tied for part in parts]),
+            count=np.concatenate([part.count for part in parts]),
+            before=np.concatenate([part.before for part in parts]),
+        )
 
 
 def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
-    """Return the expected number of relevant documents that each group puts into the top k."""
-    return np.where(inside == tied, relevant, inside * (relevant / tied))
+    """Return the expected number of relevant documents that each group puts into the top k.
+
+    Parameters
+    ----------
+    tied, inside, relevant : ndarray of shape (n_groups,)
+        Documents in the group, its ranks within the cutoff, relevant documents in the group.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+    """
+    is_whole = inside == tied
+    return np.where(is_whole, relevant, inside * (relevant / tied))
 
 
 def variance(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
-    """Return the variance of that number: 0 unless the cutoff cuts the group."""
+    """Return the variance of that number, 0 unless the cutoff cuts the group; parameters as for :func:`mean`."""
     share = relevant / tied
     return inside * share * (1 - share) * (tied - inside) / np.maximum(tied - 1, 1)
 
@@ -69,10 +86,10 @@ def variance(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray
 def distribution(
     tied: IntArray, inside: IntArray, relevant: IntArray
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-    """Yield the distribution of the number inside, in batches of groups.
+    """Yield the distribution of the number inside, in batches of groups; parameters as for :func:`mean`.
 
-    Probabilities are running products of ratios away from the mode, so that nothing overflows and no digit is
-    lost to factorials.
+    Probabilities are running products of ratios of neighbours, away from the most probable number, so that nothing
+    overflows and no digit is lost to factorials.
 
     Yields
     ------
@@ -83,19 +100,22 @@ def distribution(
     probability : ndarray of shape (b, w)
         Each row sums to 1.
     """
-    low, high = np.maximum(0, inside - (tied - relevant)), np.minimum(relevant, inside)  # numbers that are possible
-    mode = np.clip((inside + 1) * (relevant + 1) // (tied + 2), low, high)
-    for index, width in batches(high - low + 1):
+    lowest = np.maximum(0, inside - (tied - relevant))
+    highest = np.minimum(relevant, inside)
+    mode = np.clip((inside + 1) * (relevant + 1) // (tied + 2), lowest, highest)
+    for index, width in batches(highest - lowest + 1):
         n, m, r = tied[index, None], inside[index, None], relevant[index, None]
-        peak, step = mode[index, None], np.arange(width)
+        low, high, peak = lowest[index, None], highest[index, None], mode[index, None]
+        step = np.arange(width)
         up, down = peak + step, peak - step
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rising = (r - up + 1) * (m - up + 1) / (up * (n - r - m + up))
-            falling = (down + 1) * (n - r - m + down + 1) / ((r - down) * (m - down))
-        rising = np.where((up <= high[index, None]) & (step > 0), rising, step == 0)
-        falling = np.where((down >= low[index, None]) & (step > 0), falling, step == 0)
-        mass = np.concatenate((np.cumprod(rising, axis=1), np.cumprod(falling, axis=1)[:, 1:]), axis=1)
-        count = np.clip(np.concatenate((up, down[:, 1:]), axis=1), low[index, None], high[index, None])
+        with np.errstate(divide="ignore", invalid="ignore"):  # beyond the possible numbers
+            ratio_up = (r - up + 1) * (m - up + 1) / (up * (n - r - m + up))  # P(x) / P(x - 1)
+            ratio_down = (down + 1) * (n - r - m + down + 1) / ((r - down) * (m - down))  # P(x) / P(x + 1)
+        ratio_up = np.where((up <= high) & (step > 0), ratio_up, step == 0)
+        ratio_down = np.where((down >= low) & (step > 0), ratio_down, step == 0)
+        # The products have no names, so that NumPy reuses their memory: names cost 8 % here. Both have the peak.
+        mass = np.concatenate((np.cumprod(ratio_up, axis=1), np.cumprod(ratio_down, axis=1)[:, 1:]), axis=1)
+        count = np.clip(np.concatenate((up, down[:, 1:]), axis=1), low, high)
         yield index, count, mass / mass.sum(axis=1, keepdims=True)
 
 
@@ -110,6 +130,7 @@ def mix(
     Parameters
     ----------
     tied, inside, relevant : ndarray of shape (n_groups,)
+        As for :func:`mean`.
     given : callable
         ``given(index, count)`` returns the conditional mean and variance, shaped as `count`.
 
@@ -117,10 +138,10 @@ def mix(
     -------
     mean, variance : ndarray of shape (n_groups,)
     """
-    mean_, variance_ = np.zeros(len(tied)), np.zeros(len(tied))
+    means, variances = np.zeros(len(tied)), np.zeros(len(tied))
     for index, count, probability in distribution(tied, inside, relevant):
-        value, spread = given(index, count)
-        centre = (probability * value).sum(axis=1)
-        mean_[index] = centre
-        variance_[index] = (probability * (spread + (value - centre[:, None]) ** 2)).sum(axis=1)
-    return mean_, variance_
+        mean_given, variance_given = given(index, count)
+        overall = (probability * mean_given).sum(axis=1)
+        means[index] = overall
+        variances[index] = (probability * (variance_given + (mean_given - overall[:, None]) ** 2)).sum(axis=1)
+    return means, variances

@@ -1,10 +1,12 @@
-"""Measures of the first relevant document: its rank has an exact hypergeometric distribution.
+"""Functions of the rank of the first relevant document, which has a hypergeometric distribution: RR, Hit, FRP.
 
-Only the first group with a relevant document is random. McSherry and Najork 2008, section 2.5, with the printed
-sum corrected: P(first at x) = S(x - 1) - S(x), S(x) the probability that the first x ranks hold none.
+docs/math.md, section 5. Only the first group with a relevant document is random. With S(x) the probability that its
+first x ranks hold none, rank x is the first relevant one with probability S(x - 1) - S(x). This corrects the sum in
+section 2.5 of McSherry and Najork 2008, https://doi.org/10.1007/978-3-540-78646-7_38.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +14,29 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import batches
 
 TAIL_EXPONENT = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
-LEAST = 1e-18  # probability of a value that is listed
+LEAST_PROBABILITY = 1e-18  # of a value in a distribution
+
+
+@dataclass(frozen=True)
+class FirstRanks:
+    """How likely each rank is the first relevant one, for groups of similar size.
+
+    Attributes
+    ----------
+    index : ndarray of shape (b,)
+        The groups; those without a rank inside are left out.
+    rank : ndarray of int, shape (b, w)
+        Ranks in the list.
+    probability : ndarray of shape (b, w)
+        That the first relevant document is there; 0 for padding.
+    missed : ndarray of shape (b,)
+        Probability that none is inside, or only beyond the ranks that are not negligible; 0 where one must be inside.
+    """
+
+    index: IntArray
+    rank: IntArray
+    probability: FloatArray
+    missed: FloatArray
 
 
 def moments(
@@ -39,16 +63,20 @@ def moments(
     -------
     mean, variance : ndarray of shape (n_groups,)
     """
-    mean, variance = missed.astype(np.float64), np.zeros(len(above))
-    for index, ranks, here, never in _first_ranks(above, tied, inside, relevant):
-        other, at_rank = mean[index], value(ranks)
-        centre = (here * at_rank).sum(axis=1) + np.where(never > 0, never * other, 0.0)
-        certain = (never == 0) & (at_rank == at_rank[:, :1]).all(axis=1, where=here > 0)
-        centre = np.where(certain, at_rank[:, 0], centre)  # probabilities may add up to a little less than 1
-        squares = (here * (at_rank - centre[:, None]) ** 2).sum(axis=1)
-        variance[index] = squares + np.where(never > 0, never * (other - centre) ** 2, 0.0)
-        mean[index] = centre
-    return mean, variance
+    means, variances = missed.astype(np.float64), np.zeros(len(above))
+    for batch in _batch_first_ranks(above, tied, inside, relevant):
+        value_missed = means[batch.index]
+        values = value(batch.rank)
+        can_miss = batch.missed > 0  # where it cannot, the value may be infinite, and 0 times that is NaN
+        mean = (batch.probability * values).sum(axis=1) + np.where(can_miss, batch.missed * value_missed, 0.0)
+        is_same = (values == values[:, :1]).all(axis=1, where=batch.probability > 0)
+        is_certain = is_same & (batch.missed == 0)
+        mean = np.where(is_certain, values[:, 0], mean)  # the probabilities may add up to a little less than 1
+        squares = (batch.probability * (values - mean[:, None]) ** 2).sum(axis=1)
+        square_missed = np.where(can_miss, batch.missed * (value_missed - mean) ** 2, 0.0)
+        means[batch.index] = mean
+        variances[batch.index] = squares + square_missed
+    return means, variances
 
 
 def distributions(
@@ -63,47 +91,40 @@ def distributions(
     """Return the values that a function of the first relevant rank can take, and their probabilities.
 
     The parameters are those of :func:`moments`. Values whose probability is below 1e-18 are left out, and nothing
-    takes their place: what is missing from a sum of 1 is less than its rounding error.
+    takes their place: the others add up to 1 but for rounding.
 
     Returns
     -------
     list of (values, probabilities)
-        For each group, rank by rank; the value where none is found comes last.
+        For each group, rank by rank; the value where none is inside comes last.
     """
-    found: list[tuple[FloatArray, FloatArray]] = [(other, np.ones(1)) for other in missed.astype(np.float64)[:, None]]
-    for index, ranks, here, never in _first_ranks(above, tied, inside, relevant):
-        values = np.column_stack((value(ranks), missed[index]))
-        probabilities = np.column_stack((here, never))
-        listed = probabilities >= LEAST
-        for row, group in enumerate(index.tolist()):
-            found[group] = values[row, listed[row]], probabilities[row, listed[row]]
-    return found
+    results = []
+    for value_missed in missed.astype(np.float64)[:, None]:
+        results.append((value_missed, np.ones(1)))
+    for batch in _batch_first_ranks(above, tied, inside, relevant):
+        values = np.column_stack((value(batch.rank), missed[batch.index]))
+        probabilities = np.column_stack((batch.probability, batch.missed))
+        is_possible = probabilities >= LEAST_PROBABILITY
+        for row, group in enumerate(batch.index.tolist()):
+            possible = is_possible[row]
+            results[group] = values[row, possible], probabilities[row, possible]
+    return results
 
 
-def _first_ranks(
-    above: IntArray, tied: IntArray, inside: IntArray, relevant: IntArray
-) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
-    """Yield, for groups of similar size, how likely each rank is the first relevant one.
-
-    Yields
-    ------
-    index : ndarray of shape (n,)
-        The groups; those with nothing inside are left out.
-    ranks : ndarray of int, shape (n, width)
-    here : ndarray of shape (n, width)
-        Probability of each rank.
-    never : ndarray of shape (n,)
-        Probability that none is inside, or on a rank beyond the negligible ones; 0 where one must.
-    """
-    reach = np.minimum(inside, tied - relevant + 1)
-    reach = np.minimum(reach, np.ceil(TAIL_EXPONENT * tied / relevant).astype(np.int64) + 1)
-    for index, width in batches(reach):
+def _batch_first_ranks(above: IntArray, tied: IntArray, inside: IntArray, relevant: IntArray) -> Iterator[FirstRanks]:
+    """Yield how likely each rank is the first relevant one, in batches of groups; parameters as for `moments`."""
+    last_possible = np.minimum(inside, tied - relevant + 1)
+    last_likely = np.ceil(TAIL_EXPONENT * tied / relevant).astype(np.int64) + 1
+    n_ranks = np.minimum(last_possible, last_likely)
+    for index, width in batches(n_ranks):
         x = np.arange(1, width + 1)
+        is_rank = x <= n_ranks[index, None]
         n, r = tied[index, None], relevant[index, None]
-        left = np.maximum(n - x + 1, 1)
-        missing = np.where(x <= reach[index, None], np.maximum(left - r, 0) / left, 1.0)
-        none = np.cumprod(missing, axis=1, dtype=np.float64)
-        before = np.concatenate((np.ones((len(index), 1)), none[:, :-1]), axis=1)
-        here = np.where(x <= reach[index, None], before * np.minimum(r / left, 1.0), 0.0)
-        must = inside[index] > tied[index] - relevant[index]
-        yield index, above[index, None] + x, here, np.where(must, 0.0, none[:, -1])
+        n_left = np.maximum(n - x + 1, 1)  # documents that can stand on the rank if the x - 1 above are not relevant
+        ratio = np.where(is_rank, np.maximum(n_left - r, 0) / n_left, 1.0)  # S(x) / S(x - 1)
+        none_so_far = np.cumprod(ratio, axis=1, dtype=np.float64)  # S(x)
+        none_above = np.concatenate((np.ones((len(index), 1)), none_so_far[:, :-1]), axis=1)  # S(x - 1)
+        probability = np.where(is_rank, none_above * np.minimum(r / n_left, 1.0), 0.0)
+        must_be_inside = inside[index] > tied[index] - relevant[index]
+        missed = np.where(must_be_inside, 0.0, none_so_far[:, -1])
+        yield FirstRanks(index, above[index, None] + x, probability, missed)

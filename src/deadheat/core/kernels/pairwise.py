@@ -1,9 +1,9 @@
-r"""Pairwise measures: :math:`M = \sum_j w_j\, u_j \sum_{i \le j} h_i` over the ranks (AP, GAP, Q).
+r"""Pairwise measures (AP, GAP, Q): :math:`M = \sum_j w_j\, u_j \sum_{i \le j} h_i` over the ranks.
 
-A group's part is a linear sum (the document itself and all above the group) plus a sum over ordered pairs inside
-the group. Its moments are sums over *patterns*, of two ranks or pairs of ranks that share none, one or both of
-their members: a factor of the weights (:func:`rank_sums`) times a mean over distinct documents (:class:`Patterns`).
-Formulas: tie_math, section 5; verified by enumeration.
+docs/math.md, section 6. The part of a group is a linear sum, with a value a for each document, and a sum over ordered
+pairs inside the group, with a value K(x, y) for an earlier document x and a later one y. Both moments are sums over
+*patterns* of ranks, in which two terms share none, one or both of their ranks: a sum over ranks (:class:`RankSums`)
+times a mean over choices of different documents (:class:`Patterns`).
 """
 
 from collections.abc import Callable
@@ -17,46 +17,110 @@ from deadheat.core.kernels.segments import batches, scan_before, segment_sums
 
 @dataclass(frozen=True)
 class Patterns:
-    """Sums over ordered tuples of distinct documents of a group; all of one shape.
+    """Sums over ordered choices of different documents of a group, by pattern; all arrays have one shape.
 
-    ``a`` is the linear part of a document, ``K(early, late) = h(early) u(late)`` the part of a pair.
+    Attributes
+    ----------
+    linear, linear_square : ndarray
+        a(x), and its square.
+    pair, pair_square : ndarray
+        K(x, y), and its square.
+    pair_reversed : ndarray
+        K(x, y) K(y, x): no pattern of ranks, but part of the square of `pair`.
+    same_late, same_early : ndarray
+        K(x, z) K(y, z) and K(z, x) K(z, y): two pairs with the same later document, or the same earlier one.
+    chain : ndarray
+        K(x, z) K(z, y): the later document of one pair is the earlier one of the other.
+    linear_late, linear_early : ndarray
+        a(z) K(x, z) and a(z) K(z, x): the linear value of the later document of a pair, or of the earlier one.
     """
 
-    linear: AnyArray  # a
-    linear_square: AnyArray  # a^2
-    pair: AnyArray  # K(x, y)
-    pair_square: AnyArray  # K(x, y)^2
-    pair_reversed: AnyArray  # K(x, y) K(y, x)
-    same_late: AnyArray  # K(x, z) K(y, z)
-    same_early: AnyArray  # K(z, x) K(z, y)
-    chain: AnyArray  # K(x, z) K(z, y)
-    linear_late: AnyArray  # a(z) K(x, z)
-    linear_early: AnyArray  # a(z) K(z, x)
+    linear: AnyArray
+    linear_square: AnyArray
+    pair: AnyArray
+    pair_square: AnyArray
+    pair_reversed: AnyArray
+    same_late: AnyArray
+    same_early: AnyArray
+    chain: AnyArray
+    linear_late: AnyArray
+    linear_early: AnyArray
 
 
 @dataclass(frozen=True)
 class RankSums:
-    """Sums over the ranks j = 1..m of a group; `after` is the weight of the ranks below j, inside the cutoff."""
+    """Sums over the ranks j = 1..m of a group, by pattern, of shape (n_groups,); A is the weight of the ranks below j.
 
-    weight: FloatArray  # w
-    pair: FloatArray  # (j-1) w
-    square: FloatArray  # w^2
-    pair_square: FloatArray  # (j-1) w^2
-    same_late: FloatArray  # (j-1)(j-2) w^2
-    same_early: FloatArray  # after^2 - sum of w^2 below j
-    chain: FloatArray  # (j-1) w after
-    early: FloatArray  # w after
+    Attributes
+    ----------
+    weight, square : ndarray
+        w, and its square.
+    pair, pair_square : ndarray
+        (j-1) w and (j-1) w^2.
+    same_late, same_early : ndarray
+        (j-1)(j-2) w^2, and A^2 less the squares of the weights below j.
+    chain : ndarray
+        (j-1) w A.
+    early : ndarray
+        w A.
+    """
+
+    weight: FloatArray
+    pair: FloatArray
+    square: FloatArray
+    pair_square: FloatArray
+    same_late: FloatArray
+    same_early: FloatArray
+    chain: FloatArray
+    early: FloatArray
+
+    def as_columns(self) -> "RankSums":
+        """Return the sums with a second axis, of shape (n_groups, 1), for patterns of shape (n_groups, n_counts)."""
+        return RankSums(
+            weight=self.weight[:, None],
+            pair=self.pair[:, None],
+            square=self.square[:, None],
+            pair_square=self.pair_square[:, None],
+            same_late=self.same_late[:, None],
+            same_early=self.same_early[:, None],
+            chain=self.chain[:, None],
+            early=self.early[:, None],
+        )
 
 
 def binary_patterns(count: AnyArray, before: AnyArray) -> Patterns:
-    """Return the patterns of `count` equal relevant documents (u = h = 1) with `before` of them above the group."""
-    c, a = np.asarray(count, np.float64), np.asarray(before, np.float64) + 1
-    two, three = c * (c - 1), c * (c - 1) * (c - 2)
-    return Patterns(c * a, c * a * a, two, two, two, three, three, three, a * two, a * two)
+    """Return the patterns of relevant documents that count the same, u = h = 1.
+
+    Parameters
+    ----------
+    count, before : ndarray of int
+        Relevant documents in each group, and above it.
+
+    Returns
+    -------
+    Patterns
+        Arrays of the shape of `count`.
+    """
+    c = np.asarray(count, np.float64)
+    a = np.asarray(before, np.float64) + 1
+    two = c * (c - 1)
+    three = c * (c - 1) * (c - 2)
+    return Patterns(
+        linear=c * a,
+        linear_square=c * a * a,
+        pair=two,
+        pair_square=two,
+        pair_reversed=two,
+        same_late=three,
+        same_early=three,
+        chain=three,
+        linear_late=a * two,
+        linear_early=a * two,
+    )
 
 
 def product_patterns(late: FloatArray, early: FloatArray, above: FloatArray, starts: IntArray) -> Patterns:
-    """Return the patterns of documents with values of their own, K(x, y) = h(x) u(y).
+    """Return the patterns of documents with K(x, y) = h(x) u(y).
 
     Parameters
     ----------
@@ -72,23 +136,23 @@ def product_patterns(late: FloatArray, early: FloatArray, above: FloatArray, sta
     Patterns
         Arrays of shape (n_groups,).
     """
-    rows = np.diff(np.append(starts, len(late)))
+    sizes = np.diff(np.append(starts, len(late)))
 
-    def others(values: FloatArray) -> FloatArray:
-        return np.repeat(segment_sums(values, starts), rows) - values
+    def sum_others(values: FloatArray) -> FloatArray:
+        return np.repeat(segment_sums(values, starts), sizes) - values
 
-    return _patterns(
+    return _sum_patterns(
         linear=late * (above + early),
-        as_late=late * others(early),
-        as_early=early * others(late),
-        pair_square=late**2 * others(early**2),
-        pair_reversed=late * early * others(late * early),
+        as_late=late * sum_others(early),
+        as_early=early * sum_others(late),
+        pair_square=late**2 * sum_others(early**2),
+        pair_reversed=late * early * sum_others(late * early),
         starts=starts,
     )
 
 
 def minimum_patterns(values: FloatArray, above: FloatArray, starts: IntArray) -> Patterns:
-    """Return the patterns of documents of which a pair gains the smaller value, K(x, y) = min(value x, value y).
+    """Return the patterns of documents with K(x, y) = min(value of x, value of y), as GAP has them.
 
     Parameters
     ----------
@@ -104,20 +168,23 @@ def minimum_patterns(values: FloatArray, above: FloatArray, starts: IntArray) ->
     Patterns
         Arrays of shape (n_groups,).
     """
-    rows = np.diff(np.append(starts, len(values)))
-    group = np.repeat(np.arange(len(starts)), rows)
-    n_before = np.arange(len(values)) - np.repeat(starts, rows)
+    sizes = np.diff(np.append(starts, len(values)))
+    group = np.repeat(np.arange(len(starts)), sizes)
+    n_before = np.arange(len(values)) - np.repeat(starts, sizes)
 
-    def minima(of: FloatArray) -> FloatArray:
-        return n_before * of + scan_before(of[::-1], -group[::-1], np.add)[::-1]
+    def sum_minima(of_rows: FloatArray) -> FloatArray:
+        """With each row before it a row has its own value, with each one after it that row's."""
+        sum_after = scan_before(of_rows[::-1], -group[::-1], np.add)[::-1]
+        return n_before * of_rows + sum_after
 
-    pair, square = minima(values), minima(values**2)
-    return _patterns(
+    pair = sum_minima(values)
+    square = sum_minima(values**2)
+    return _sum_patterns(
         linear=above + values, as_late=pair, as_early=pair, pair_square=square, pair_reversed=square, starts=starts
     )
 
 
-def _patterns(
+def _sum_patterns(
     *,
     linear: FloatArray,
     as_late: FloatArray,
@@ -126,32 +193,47 @@ def _patterns(
     pair_reversed: FloatArray,
     starts: IntArray,
 ) -> Patterns:
-    """Sum what each document has with all others of its group: all arguments are of shape (n_rows,)."""
+    """Return the patterns of groups, from what each document has with all others of its group.
 
-    def total(values: FloatArray) -> FloatArray:
+    Parameters
+    ----------
+    linear : ndarray of shape (n_rows,)
+        a of each document.
+    as_late, as_early : ndarray of shape (n_rows,)
+        Sum of K over the others, with the document as the later one of a pair, and as the earlier one.
+    pair_square, pair_reversed : ndarray of shape (n_rows,)
+        Sum of K(x, y)^2 over the others, and of K(x, y) K(y, x).
+    starts : ndarray of shape (n_groups,)
+    """
+
+    def sum_groups(values: FloatArray) -> FloatArray:
         return segment_sums(values, starts)
 
-    squares, reverse = total(pair_square), total(pair_reversed)
+    # The square of a sum over others also has the choices in which both partners are the same document.
+    same_partner = sum_groups(pair_square)
+    same_partner_reversed = sum_groups(pair_reversed)
     return Patterns(
-        linear=total(linear),
-        linear_square=total(linear**2),
-        pair=total(as_late),
-        pair_square=squares,
-        pair_reversed=reverse,
-        same_late=total(as_late**2) - squares,
-        same_early=total(as_early**2) - squares,
-        chain=total(as_late * as_early) - reverse,
-        linear_late=total(linear * as_late),
-        linear_early=total(linear * as_early),
+        linear=sum_groups(linear),
+        linear_square=sum_groups(linear**2),
+        pair=sum_groups(as_late),
+        pair_square=same_partner,
+        pair_reversed=same_partner_reversed,
+        same_late=sum_groups(as_late**2) - same_partner,
+        same_early=sum_groups(as_early**2) - same_partner,
+        chain=sum_groups(as_late * as_early) - same_partner_reversed,
+        linear_late=sum_groups(linear * as_late),
+        linear_early=sum_groups(linear * as_early),
     )
 
 
 def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatArray:
     """Return, for each row, the sum of min(own value, value) over the rows of its query in earlier groups.
 
-    The groups of a query are halved again and again. What a row of a later half has with all of the earlier half
-    follows from sums over the smaller values and from the number of larger ones, as all halves are kept in ascending
-    order of the values: n log n steps, whatever the number of different values.
+    The groups of a query are halved again and again: in step one into the earlier and the later half of all, then
+    each half by itself, as the bits of their numbers say. In every step a row of a later half meets all rows of its
+    earlier half. The rows of a block (what is halved) are kept in ascending order of their values: so a row has the
+    values of the smaller ones, whose sum is a scan, and its own value for each of the larger ones. This takes
+    n log n steps, however many values are different.
 
     Parameters
     ----------
@@ -164,24 +246,27 @@ def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatA
     -------
     ndarray of shape (n_rows,)
     """
-    row = np.lexsort((values, query))
-    half, found = query[row], np.zeros(len(values))
-    for bit in reversed(range(int(group.max(initial=0)).bit_length())):
-        later = (group[row] >> bit) & 1
+    row = np.lexsort((values, query))  # by block, then by value
+    block = query[row]
+    total = np.zeros(len(values))
+    n_bits = int(group.max(initial=0)).bit_length()
+    for bit in reversed(range(n_bits)):
+        is_later = (group[row] >> bit) & 1
         value = values[row]
-        starts = run_starts(half)
+        starts = run_starts(block)
         sizes = np.diff(np.append(starts, len(row)))
         first = np.repeat(starts, sizes)
-        n_earlier = np.cumsum(1 - later) - (1 - later)
-        n_earlier -= n_earlier[first]  # of the half, with smaller values
-        n_all = np.repeat(sizes - segment_sums(later, starts), sizes)
-        smaller = scan_before(np.where(later, 0.0, value), half, np.add)
-        found[row] += np.where(later, smaller + (n_all - n_earlier) * value, 0.0)
         place = np.arange(len(row)) - first
-        target = first + np.where(later, n_all + place - n_earlier, n_earlier)
-        half = 2 * half + np.where(place < n_all, 0, 1)
+        n_smaller = np.cumsum(1 - is_later) - (1 - is_later)
+        n_smaller -= n_smaller[first]  # rows of the block's earlier half with smaller values
+        n_earlier = np.repeat(sizes - segment_sums(is_later, starts), sizes)
+        sum_smaller = scan_before(np.where(is_later, 0.0, value), block, np.add)
+        total[row] += np.where(is_later, sum_smaller + (n_earlier - n_smaller) * value, 0.0)
+        # Both halves become blocks, the earlier one first; within each, rows keep their order.
+        target = first + np.where(is_later, n_earlier + place - n_smaller, n_smaller)
+        block = 2 * block + np.where(place < n_earlier, 0, 1)
         row[target] = row.copy()
-    return found
+    return total
 
 
 def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArray], *, squares: bool) -> RankSums:
@@ -194,59 +279,75 @@ def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArra
         ``weight(index, j)`` gives the weights of ranks j (1-based inside the group) of the groups `index`,
         of shape (b, w).
     squares : bool
-        Whether the sums that only the second moment needs are wanted; they are 0 otherwise.
+        Whether to compute the sums that only the second moment needs; they are 0 otherwise.
 
     Returns
     -------
     RankSums
         Arrays of shape (n_groups,).
     """
-    sums = np.zeros((8, len(inside)))
+    sums = RankSums(*np.zeros((8, len(inside))))
     for index, width in batches(inside):
         j = np.arange(1, width + 1)
+        n_above = j - 1.0
         w = np.where(j <= inside[index, None], weight(index, j), 0.0)
-        sums[:2, index] = w.sum(axis=1), w @ (j - 1.0)
-        if squares:
-            w2, after = w * w, np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w
-            pair_square = w2 @ (j - 1.0)
-            sums[2:, index] = (
-                w2.sum(axis=1),
-                pair_square,
-                w2 @ ((j - 1.0) * (j - 2.0)),
-                (after * after).sum(axis=1) - pair_square,
-                (w * after) @ (j - 1.0),
-                (w * after).sum(axis=1),
-            )
-    return RankSums(*sums)
-
-
-def _choose(n: AnyArray, size: int) -> FloatArray:
-    """Return the number of ordered `size`-tuples of n documents, 1 where there is none (the sum is 0 there)."""
-    product = np.prod([np.maximum(n - taken, 0.0) for taken in range(size)], axis=0)
-    return np.where(product > 0, product, 1.0)
+        sums.weight[index] = w.sum(axis=1)
+        sums.pair[index] = w @ n_above
+        if not squares:
+            continue
+        w_square = w * w
+        after = np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w
+        pair_square = w_square @ n_above
+        sums.square[index] = w_square.sum(axis=1)
+        sums.pair_square[index] = pair_square
+        sums.same_late[index] = w_square @ (n_above * (j - 2.0))
+        sums.same_early[index] = (after * after).sum(axis=1) - pair_square
+        sums.chain[index] = (w * after) @ n_above
+        sums.early[index] = (w * after).sum(axis=1)
+    return sums
 
 
 def mean(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
-    """Return the expected part of each group; `n` is the number of documents over its ranks."""
-    return patterns.linear / _choose(n, 1) * sums.weight + patterns.pair / _choose(n, 2) * sums.pair
+    """Return the expected part of each group.
+
+    Parameters
+    ----------
+    patterns : Patterns
+    sums : RankSums
+    n : ndarray of int
+        Documents of the group.
+    """
+    linear = patterns.linear / _count_choices(n, 1) * sums.weight
+    return linear + patterns.pair / _count_choices(n, 2) * sums.pair
 
 
 def variance(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
-    """Return the variance of each group's part over the orders of its `n` documents."""
+    """Return the variance of each group's part over the orders of its documents; parameters as for :func:`mean`.
+
+    The lines are the rows of the table in section 6.
+    """
     p, s = patterns, sums
+    n1, n2, n3, n4 = (_count_choices(n, size) for size in (1, 2, 3, 4))
+    linear_apart = p.linear * p.pair - p.linear_late - p.linear_early
+    ranks_linear_apart = s.weight * s.pair - s.pair_square - s.early
     pairs_apart = p.pair**2 - p.pair_square - p.pair_reversed - p.same_late - p.same_early - 2 * p.chain
-    ranks_apart = s.pair**2 - s.pair_square - s.same_late - s.same_early - 2 * s.chain
-    apart = p.linear * p.pair - p.linear_late - p.linear_early
-    second = (
-        p.linear_square / _choose(n, 1) * s.square
-        + (p.linear**2 - p.linear_square) / _choose(n, 2) * (s.weight**2 - s.square)
-        + 2 * p.linear_late / _choose(n, 2) * s.pair_square
-        + 2 * p.linear_early / _choose(n, 2) * s.early
-        + 2 * apart / _choose(n, 3) * (s.weight * s.pair - s.pair_square - s.early)
-        + p.pair_square / _choose(n, 2) * s.pair_square
-        + p.same_late / _choose(n, 3) * s.same_late
-        + p.same_early / _choose(n, 3) * s.same_early
-        + 2 * p.chain / _choose(n, 3) * s.chain
-        + pairs_apart / _choose(n, 4) * ranks_apart
-    )
+    ranks_pairs_apart = s.pair**2 - s.pair_square - s.same_late - s.same_early - 2 * s.chain
+
+    second = p.linear_square / n1 * s.square
+    second = second + (p.linear**2 - p.linear_square) / n2 * (s.weight**2 - s.square)
+    second = second + 2 * p.linear_late / n2 * s.pair_square
+    second = second + 2 * p.linear_early / n2 * s.early
+    second = second + 2 * linear_apart / n3 * ranks_linear_apart
+    second = second + p.pair_square / n2 * s.pair_square
+    second = second + p.same_late / n3 * s.same_late
+    second = second + p.same_early / n3 * s.same_early
+    second = second + 2 * p.chain / n3 * s.chain
+    second = second + pairs_apart / n4 * ranks_pairs_apart
     return np.maximum(second - mean(p, s, n) ** 2, 0.0)
+
+
+def _count_choices(n: AnyArray, size: int) -> FloatArray:
+    """Return the number of ordered choices of `size` out of n documents; 1 where there is none, as the sum is 0."""
+    factors = [np.maximum(n - taken, 0.0) for taken in range(size)]
+    product = np.prod(factors, axis=0)
+    return np.where(product > 0, product, 1.0)

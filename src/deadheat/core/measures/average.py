@@ -209,15 +209,14 @@ class AP(NormMeasure, SumMeasure, CountConditional):
         if self.is_conditional:
             return CountConditional.extremes(self, placements)
         ties, divisor = placements.relevant(self.rel), self.divisor(placements)
-        low, high = (self._moment(placements, ties.apart(best=best), squares=False) for best in (False, True))
+        low, high = (self._moment(placements, ties.separate(best=best), squares=False) for best in (False, True))
         return divide_or_zero(low, divisor), divide_or_zero(high, divisor)
 
     def part_moments(
         self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's sum of precisions."""
-        flat = self._rank_sums(found, index, inside, squares=True)
-        sums = pairwise.RankSums(*(getattr(flat, name)[:, None] for name in flat.__dataclass_fields__))
+        sums = self._rank_sums(found, index, inside, squares=True).as_columns()
         patterns = pairwise.binary_patterns(count, found.before[index, None])
         n = inside[:, None]
         return pairwise.mean(patterns, sums, n), np.where(count < n, pairwise.variance(patterns, sums, n), 0.0)

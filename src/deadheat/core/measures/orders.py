@@ -58,7 +58,7 @@ class Plan:
     def of(cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]], *, fewest: int, most: int | None) -> "Plan":
         """List orders if they are at most `most` (None: however many), else draw as many, or down to `fewest`."""
         if most is None or all(len(codes) <= most for _, codes in ties):
-            n_orders = math.prod(orders.n_arrangements(codes) for _, codes in ties)
+            n_orders = math.prod(orders.count_arrangements(codes) for _, codes in ties)
             if most is None or n_orders <= most:
                 return cls(ranking, ties, n_orders, is_listed=True)
         n_drawn = int(np.clip(MOST_RANKS // sum(len(codes) for _, codes in ties), fewest, most))
@@ -165,7 +165,7 @@ class OrdersMeasure(JointMeasure):
 
     def _of_query(self, placements: Placements, query: int, plan: Plan, advance: Advance) -> tuple[float, ...]:
         seed = zlib.crc32(placements.query_ids[query].encode())
-        found = orders.listed(plan.ranking, plan.ties) if plan.is_listed else self.drawn(plan, seed)
+        found = orders.list_rankings(plan.ranking, plan.ties) if plan.is_listed else self.drawn(plan, seed)
         parts = []
         for rows in found:
             parts.append(self.of_rankings(rows, placements, query))
@@ -176,7 +176,7 @@ class OrdersMeasure(JointMeasure):
 
     def drawn(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
         """Draw orders of a query, in matrices of shape (n_orders, n_ranks)."""
-        return orders.drawn(plan.ranking, plan.ties, plan.n_orders, np.random.default_rng(seed))
+        return orders.draw_rankings(plan.ranking, plan.ties, plan.n_orders, np.random.default_rng(seed))
 
     def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
         """Return the codes of the ranks down to the reach, or to the end of a tie there, and the ties that differ."""

@@ -3,7 +3,7 @@
 Adds the functions `deadheat.agree` and `deadheat.agree_systems`, the class `deadheat.Agreement`, and the command
 ``agree``.
 
-* `rankings` compares two runs query by query; `deadheat.core.kernels.agreement` has the formulas.
+* `rankings` compares two runs query by query; `agreement` and `overlap` of `deadheat.core.kernels` have the formulas.
 * `systems` compares the order of systems in two sets of saved evaluations.
 * `report` shows rankings (`deadheat.plugins.compare.report_orders` shows orders); `command` is the command line.
 

@@ -15,7 +15,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.data.swapped import are_levels
 from deadheat.core.errors import DataError, DeadheatWarning
-from deadheat.core.kernels import agreement
+from deadheat.core.kernels import agreement, overlap
 from deadheat.core.wording import escape_invisible, format_list
 
 KINDS = {
@@ -217,13 +217,16 @@ def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArr
 def _of_query(above: IntArray, tied: IntArray, p: float, cutoff: int) -> dict[str, tuple[float, float, float]]:
     """Return the value of each kind for a query, and the lower and upper end of its range if it has one."""
     first, second = above[:, (tied > 0).all(axis=0)]
-    tau_b, tau = agreement.tau(first, second)
+    tau = agreement.tau(first, second)
     tau_ap = agreement.tau_ap(first, second)
-    biased = {one: agreement.rank_biased_overlap(above, tied, p, one) for one in agreement.VARIANTS}
-    return {
-        "tau_b": (tau_b, tau_b, tau_b),
-        "tau": (tau, tau, tau),
+    top = overlap.top_overlap(above, tied, cutoff)
+    values = {
+        "tau_b": (tau.tau_b, tau.tau_b, tau.tau_b),
+        "tau": (tau.mean, tau.mean, tau.mean),
         "tau_ap": (tau_ap, tau_ap, tau_ap),
-        **{f"rbo_{name}": (one.extrapolated, one.low, one.high) for name, one in biased.items()},
-        "overlap": agreement.top_overlap(above, tied, cutoff),
     }
+    for variant in overlap.VARIANTS:
+        rbo = overlap.rank_biased_overlap(above, tied, p, variant)
+        values[f"rbo_{variant}"] = (rbo.extrapolated, rbo.low, rbo.high)
+    values["overlap"] = (top.mean, top.low, top.high)
+    return values

@@ -16,7 +16,7 @@ from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
-from deadheat.core.kernels import agreement
+from deadheat.core.kernels import agreement, overlap
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import random_generator
@@ -195,9 +195,9 @@ def order_agreement(
     return OrderAgreement(
         *names,
         n_systems=len(own),
-        tau_b=agreement.tau(above[0], above[1])[0],
+        tau_b=agreement.tau(above[0], above[1]).tau_b,
         tau_ap=agreement.tau_ap(above[0], above[1]),
-        rbo=agreement.rank_biased_overlap(above, tied, p, "a").extrapolated,
+        rbo=overlap.rank_biased_overlap(above, tied, p, "a").extrapolated,
         swapped=tuple(
             (own[a], own[b])
             for a, b in pairwise(np.argsort(above[0], kind="stable").tolist())

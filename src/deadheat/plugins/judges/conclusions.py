@@ -180,7 +180,7 @@ def _of_measure(
         favours=_against(measure, systems, bias, mean_of_others, design),
         human=_pairs_of(measure, systems, human, design),
         by_judge=_pairs_of(measure, systems, by_judge, design),
-        tau_b=agreement.tau(human_above, judge_above)[0],
+        tau_b=agreement.tau(human_above, judge_above).tau_b,
         tau_ap=agreement.tau_ap(human_above, judge_above),
         tie_std=(tie_std[0], tie_std[1]),
         ends=measure.level_of(np.array(ends)),

@@ -281,7 +281,7 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
         for name, means in self.without_tasks:
             own = self._sign * means
             above = _above(own)
-            tau_b = agreement.tau(_above(whole), above)[0]
+            tau_b = agreement.tau(_above(whole), above).tau_b
             rows.append((name, self.models[int(above.argmin())], tau_b, n_swapped(whole, own)))
         return frame_of(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
 

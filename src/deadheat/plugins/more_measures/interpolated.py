@@ -67,7 +67,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
         found, need = placements.relevant(self.rel), self.need(placements)
         ties = found[found.before + found.count >= need.min(axis=1)[found.query]]
         is_random = np.isin(np.arange(placements.n_queries), ties.query[ties.count < ties.tied])
-        return np.flatnonzero(is_random), ties[is_random[ties.query]].numbered(), ties[~is_random[ties.query]]
+        return np.flatnonzero(is_random), ties[is_random[ties.query]].renumber_queries(), ties[~is_random[ties.query]]
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance and standard error."""
@@ -95,9 +95,9 @@ def _walked(pairs: Sequence[tuple[InterpolatedMeasure, Placements]]) -> Iterator
         moments[:, large] = one.over_orders(placements, large)[:3]
         found.append((moments, small))
         needs.append(need[small])
-        own.append(ties[~is_large[ties.query]].numbered())
+        own.append(ties[~is_large[ties.query]].renumber_queries())
     ends = np.cumsum([len(need) for need in needs])
-    walked = np.array(interpolated.moments(Relevant.of_parts(own, [0, *ends[:-1]]), np.concatenate(needs)))
+    walked = np.array(interpolated.moments(Relevant.concatenate(own, [0, *ends[:-1]]), np.concatenate(needs)))
     for (moments, small), part in zip(found, np.split(walked, ends[:-1], axis=1), strict=True):
         moments[:2, small] = part
         yield tuple(moments)
