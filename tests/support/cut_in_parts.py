@@ -13,10 +13,10 @@ import pyarrow as pa
 import deadheat as dh
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.io.lazy import Reading
-from deadheat.core.placements.passes import said_schema
+from deadheat.core.placements.passes import result_schema
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
-AS_SAID = pa.schema(list(zip(said_schema(), _OF_ARROW, strict=True)))
+AS_SAID = pa.schema(list(zip(result_schema(), _OF_ARROW, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Parts:
         return Parts(tuple(said))
 
     def toArrow(self) -> pa.Table:  # noqa: N802 - Spark's
-        return pa.concat_tables([pl.DataFrame(schema=said_schema()).to_arrow().cast(AS_SAID), *self.parts])
+        return pa.concat_tables([pl.DataFrame(schema=result_schema()).to_arrow().cast(AS_SAID), *self.parts])
 
 
 class UnreadParts(UnreadRows):

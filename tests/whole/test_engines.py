@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.placements.contiguous import Contiguous
-from deadheat.core.placements.of_dicts import OfDicts
-from deadheat.core.placements.place import engine_of
-from deadheat.core.placements.policies import by_rule
+from deadheat.core.placements.contiguous import ContiguousEngine
+from deadheat.core.placements.mapping_engine import MappingEngine
+from deadheat.core.placements.place import choose_engine
+from deadheat.core.placements.policies import break_by_rule
 from deadheat.plugins.engines.by_query import ByQuery
 from support.cut_in_parts import cut
 from support.shared_data import SOME_RUNS, needs_shared_data, sources_of
@@ -25,16 +25,16 @@ def test_every_engine_places_real_runs_alike(name: str) -> None:
     judged, read = dh.Qrels(qrels), dh.Run(run)
     rows = read.to_polars()
     runs = {
-        Contiguous: dh.Run(rows.sample(fraction=1, shuffle=True, seed=1)),
-        OfDicts: dh.Run(read.to_dict()),
+        ContiguousEngine: dh.Run(rows.sample(fraction=1, shuffle=True, seed=1)),
+        MappingEngine: dh.Run(read.to_dict()),
         ByQuery: cut(rows),
     }
     found = []
     for kind, one in runs.items():
-        engine = engine_of(judged, one)
+        engine = choose_engine(judged, one)
         assert type(engine) is kind
         placements = engine.place()
-        found.append((placements, by_rule(placements, engine, "doc_id").to_polars()))
+        found.append((placements, break_by_rule(placements, engine, "doc_id").to_polars()))
     (expected, ranked), *others = found
     for placements, other in others:
         assert placements.to_polars().equals(expected.to_polars())

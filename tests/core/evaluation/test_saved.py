@@ -163,7 +163,7 @@ def test_tie_orders_are_drawn_from_a_saved_evaluation(tmp_path: Path) -> None:
     original.save(tmp_path / "run.json")
     loaded = dh.load_evaluation(tmp_path / "run.json")
     drawn = dh.evaluate(*data(), ["nDCG@10", "RR"], ties="random", rng=7, missing="empty")
-    again = policies.draw(loaded.placements, np.random.default_rng(7))
+    again = policies.draw_orders(loaded.placements, np.random.default_rng(7))
     for scores in drawn:
         same(scores.values, scores.measure.mean(again))
 

@@ -14,7 +14,7 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MeasureError
 from deadheat.core.measures.registration import measures as registered
 from deadheat.core.placements import stacked_runs
-from deadheat.core.placements.stacked_runs import StackedRuns
+from deadheat.core.placements.stacked_runs import StackedRunsEngine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,13 +103,13 @@ def check(found: dict[str, Any], alone: dict[str, Any]) -> None:
 
 
 def test_runs_of_files_are_placed_together(qrels: Path, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    engines: list[StackedRuns] = []
+    engines: list[StackedRunsEngine] = []
 
-    def counted(*given: Any) -> StackedRuns:  # noqa: ANN401 - as it takes them
-        engines.append(StackedRuns(*given))
+    def counted(*given: Any) -> StackedRunsEngine:  # noqa: ANN401 - as it takes them
+        engines.append(StackedRunsEngine(*given))
         return engines[-1]
 
-    monkeypatch.setattr(stacked_runs, "StackedRuns", counted)
+    monkeypatch.setattr(stacked_runs, "StackedRunsEngine", counted)
     found, alone = each(qrels, runs, ["nDCG@5", "AP", "RR"])
     assert len(engines) == 1
     check(found, alone)

@@ -21,13 +21,13 @@ from deadheat.core.errors import FileFormatError
 from deadheat.core.evaluation.saved import checksum
 from deadheat.core.placements.beside import (
     BESIDE,
+    BesideRows,
     BesideTable,
-    OfQueries,
     PlacedTable,
     TableForm,
     add_beside,
     beside_tables,
-    coded,
+    join_codes,
 )
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1, "e\u0301": 2}}
@@ -35,12 +35,12 @@ RUN = {"q1": {"a": 2, "b": 1}, "q2": {"e\u0301": 1, "b": 1}}
 
 
 @dataclass(frozen=True, eq=False)
-class Ages(OfQueries):
+class Ages(BesideRows):
     age: np.ndarray
 
 
 def ages_of(ages: pl.DataFrame, query_ids: Sequence[str]) -> Ages:
-    rows = coded(ages, query_ids).sort("code", maintain_order=True)
+    rows = join_codes(ages, query_ids).sort("code", maintain_order=True)
     return Ages(rows["code"].to_numpy(), rows["doc_id"], rows["age"].to_numpy())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.measures import parse_measure
-from deadheat.core.placements.placements import _best_first, sort_rows
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, _sort_judgments, build_placements
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -69,12 +69,12 @@ def test_rows_and_judgments_are_sorted_whatever_their_order(seed: int) -> None:
     if seed in {2, 3}:  # judgments that are in order are left as they are
         of_judged.sort()
         judged[:] = 5 - np.arange(n) // 10
-    found = sort_rows(
-        np.array(["p", "q", "r"], object),
-        np.full(3, 1000),
+    doc_ids = np.array([f"d{row}" for row in range(n)], object)
+    found = build_placements(
+        RetrievedLists(np.array(["p", "q", "r"], object), np.full(3, 1000)),
+        PlacedRows(query, doc_ids, relevance, above, np.ones(n, np.int64)),
         judged_query=of_judged,
         judged_relevance=judged,
-        rows=(query, np.array([f"d{row}" for row in range(n)], object), relevance, above, np.ones(n, np.int64)),
     )
     rows = sorted(range(n), key=lambda row: (query[row], above[row], -relevance[row], row))
     assert found.doc_ids.tolist() == [f"d{row}" for row in rows]
@@ -119,6 +119,6 @@ def test_large_relevance_is_what_was_given(top: int) -> None:
     rows = [[-2, 0, -1], [-4, -3], [0, -3], [-1, 0], [0], [-2, 0]]
     query = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
     relevance = np.array([float(top + step) for own in rows for step in own])
-    of_query, ordered = _best_first(query, relevance)
+    of_query, ordered = _sort_judgments(query, relevance)
     assert of_query.tolist() == query.tolist()
     assert ordered.tolist() == [float(top + step) for own in rows for step in sorted(own, reverse=True)]

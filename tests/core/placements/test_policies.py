@@ -6,11 +6,11 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.placements import policies, tied_rows
-from deadheat.core.placements.contiguous import Contiguous
-from deadheat.core.placements.of_dicts import OfDicts
-from deadheat.core.placements.place import engine_of
-from deadheat.core.placements.policies import by_rule
-from deadheat.core.placements.relational import Relational
+from deadheat.core.placements.contiguous import ContiguousEngine
+from deadheat.core.placements.mapping_engine import MappingEngine
+from deadheat.core.placements.place import choose_engine
+from deadheat.core.placements.policies import break_by_rule
+from deadheat.core.placements.relational import RelationalEngine
 from oracle.orders import pick_order, rank
 from oracle.random_cases import BATCHES, Batch
 from oracle.variants import Variant
@@ -163,20 +163,25 @@ def test_every_engine_breaks_ties_alike(
     together = rows.sort("query_id", maintain_order=True)
     turns = rows.with_columns(turn=pl.int_range(pl.len()).over("query_id"))
     apart = turns.sort("turn", maintain_order=True).drop("turn")
-    runs = [(OfDicts, batch.run), (Contiguous, together), (Contiguous, apart), (ByQuery, together.lazy())]
+    runs = [
+        (MappingEngine, batch.run),
+        (ContiguousEngine, together),
+        (ContiguousEngine, apart),
+        (ByQuery, together.lazy()),
+    ]
     runs.append((ByQuery, apart.lazy()))
     qrels, found = dh.Qrels(batch.qrels), []
-    engines = [(kind, engine_of(qrels, dh.Run(run))) for kind, run in runs]
+    engines = [(kind, choose_engine(qrels, dh.Run(run))) for kind, run in runs]
     if ties == "doc_id":
         import duckdb
 
         relations = [duckdb.from_arrow(one.to_arrow()) for one in (qrels.to_polars(), apart)]
-        engines.append((Relational, engine_of(dh.Qrels(relations[0]), dh.Run(relations[1]))))
+        engines.append((RelationalEngine, choose_engine(dh.Qrels(relations[0]), dh.Run(relations[1]))))
     for kind, engine in engines:
         assert type(engine) is kind
         placements = engine.place()
         for keep in (placements.n_retrieved >= 0, ~placements.missing):
-            ranked = by_rule(placements.select(keep), engine, ties)
+            ranked = break_by_rule(placements.select(keep), engine, ties)
             assert (ranked.tied == 1).all()
             found.append(ranked.to_polars())
     assert all(one.equals(found[0]) for one in found)
@@ -184,6 +189,6 @@ def test_every_engine_breaks_ties_alike(
 
 def test_without_ties_the_extremes_are_what_is_there() -> None:
     placements = dh.place({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
-    assert policies.extreme(placements, best=True) is placements
+    assert policies.arrange_extreme(placements, best=True) is placements
     tied = dh.place({"q": {"a": 1}}, {"q": {"a": 1.0, "c": 1.0}})
-    assert [policies.extreme(tied, best=best).above.tolist() for best in (True, False)] == [[0], [1]]
+    assert [policies.arrange_extreme(tied, best=best).above.tolist() for best in (True, False)] == [[0], [1]]

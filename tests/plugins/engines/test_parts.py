@@ -11,9 +11,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
-from deadheat.core.placements.passes import said
-from deadheat.core.placements.place import engine_of
-from deadheat.core.placements.policies import by_rule
+from deadheat.core.placements.passes import make_results
+from deadheat.core.placements.place import choose_engine
+from deadheat.core.placements.policies import break_by_rule
 from deadheat.plugins.engines.by_query import ByQuery, by_query
 from oracle.random_cases import BATCHES
 from support.cut_in_parts import Parts, cut
@@ -33,13 +33,13 @@ def frame(rows: Rows) -> pl.DataFrame:
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 def test_parts_give_the_placements_of_dicts(batch: Any) -> None:  # noqa: ANN401 - a class of the oracle's
     run = cut(frame(rows_of(batch.run)))
-    engines = [engine_of(dh.Qrels(batch.qrels), one) for one in (dh.Run(batch.run), run)]
+    engines = [choose_engine(dh.Qrels(batch.qrels), one) for one in (dh.Run(batch.run), run)]
     assert type(engines[1]) is ByQuery
     expected, found = (engine.place() for engine in engines)
     assert found.to_polars().equals(expected.to_polars())
     for name in ("query_ids", "n_retrieved", "query", "relevance", "above", "tied", "ends_in_tie", "unjudged_queries"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    ranked = [by_rule(one, engine, "doc_id") for one, engine in zip((expected, found), engines, strict=True)]
+    ranked = [break_by_rule(one, engine, "doc_id") for one, engine in zip((expected, found), engines, strict=True)]
     assert ranked[1].to_polars().equals(ranked[0].to_polars())
 
 
@@ -137,7 +137,7 @@ def test_workers_without_deadheat_are_told_apart(monkeypatch: pytest.MonkeyPatch
 def test_a_task_of_ones_own() -> None:
     def count(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
         assert not len(judgments)
-        return [said("size", query_id=blocks.query_ids, above=np.diff(blocks.bounds))]
+        return [make_results("size", query_id=blocks.query_ids, above=np.diff(blocks.bounds))]
 
     found = by_query(cut(frame([("q1", "a", 1.0), ("q2", "a", 1.0), ("q1", "b", 1.0)])), count)
     sizes = found.filter(pl.col("what") == "size").sort("query_id")

@@ -11,8 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
-from deadheat.core.placements.place import engine_of
-from deadheat.core.placements.policies import by_rule
+from deadheat.core.placements.place import choose_engine
+from deadheat.core.placements.policies import break_by_rule
 from deadheat.plugins.engines import by_query as passes
 from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES
@@ -92,10 +92,11 @@ def test_placements_are_those_of_memory(
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 def test_ties_are_broken_as_in_memory(spark: Any, batch: Any) -> None:  # noqa: ANN401 - PySpark may not be there
     engines = [
-        engine_of(dh.Qrels(batch.qrels), dh.Run(run)) for run in (batch.run, frame(spark, rows_of(batch.run), "run"))
+        choose_engine(dh.Qrels(batch.qrels), dh.Run(run))
+        for run in (batch.run, frame(spark, rows_of(batch.run), "run"))
     ]
     assert type(engines[1]) is ByQuery
-    found = [by_rule(engine.place(), engine, "doc_id").to_polars() for engine in engines]
+    found = [break_by_rule(engine.place(), engine, "doc_id").to_polars() for engine in engines]
     assert found[0].equals(found[1])
 
 

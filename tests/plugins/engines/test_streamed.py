@@ -17,8 +17,8 @@ from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
 from deadheat.core.io import files, memory_limits
 from deadheat.core.io.formats import parquet, write
-from deadheat.core.placements.passes import QUERY, NotAdjacentError, said
-from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.passes import QUERY, NotAdjacentError, make_results
+from deadheat.core.placements.place import choose_engine
 from deadheat.plugins.engines import by_query as passes
 from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def say_queries(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:  # noqa: ARG001 - as every task
-    return [said(QUERY, query_id=blocks.query_ids)]
+    return [make_results(QUERY, query_id=blocks.query_ids)]
 
 
 FIELDS = ("query_ids", "n_retrieved", "query", "doc_ids", "relevance", "above", "tied", "ends_in_tie")
@@ -90,7 +90,7 @@ def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, mon
     qrels, run = dh.Qrels(batch.qrels), dh.Run(path)
     with pytest.raises(NotAdjacentError):
         passes.by_query(run, say_queries)
-    assert type(engine_of(qrels, run)) is ByQuery
+    assert type(choose_engine(qrels, run)) is ByQuery
     expected = dh.evaluate(batch.qrels, batch.run, MEASURES, ties=ties)
     assert dh.evaluate(qrels, path, MEASURES, ties=ties).means() == pytest.approx(
         expected.means(), rel=1e-14, nan_ok=True

@@ -40,7 +40,7 @@ from deadheat.core.measures.notation import Measures, at_level, measures_under, 
 from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
-from deadheat.core.placements.place import Engine, engine_of, open_pair
+from deadheat.core.placements.place import Engine, choose_engine, open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import ConventionArguments, Conventions
@@ -93,24 +93,24 @@ def evaluate_many(
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
         if rule:
             policies.check_row_order(run, rule)
-        engine = engine_of(qrels, run, conventions.score_precision)
+        engine = choose_engine(qrels, run, conventions.score_precision)
         if rule:
             engine = engine_under(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
         found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
-        ranked = policies.by_rule(found.placements, engine, rule) if rule else None
+        ranked = policies.break_by_rule(found.placements, engine, rule) if rule else None
         yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
 
 
 def _together(
     conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure], rule: str | None
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
-    from deadheat.core.placements.stacked_runs import StackedRuns  # for several runs
+    from deadheat.core.placements.stacked_runs import StackedRunsEngine  # for several runs
 
-    engine = StackedRuns(qrels, runs, conventions.score_precision)
+    engine = StackedRunsEngine(qrels, runs, conventions.score_precision)
     with phase("placing runs"):
         placements = engine.place()
     ranked = policies.apply(placements, conventions.ties, None, engine)
-    by_rule = policies.by_rule(placements, engine, rule) if rule else None
+    by_rule = policies.break_by_rule(placements, engine, rule) if rule else None
     with phase("evaluating runs"):
         scores = [score_of(one, placements, ranked, conventions, qrels) for one in at_level(measures, conventions.rel)]
         ruled = [] if by_rule is None else [np.where(one.kept, one.spread.of(by_rule), np.nan) for one in scores]
@@ -155,7 +155,7 @@ def evaluate_under(
         conventions = mode.prepare(conventions, qrels, run)
     ties = conventions.ties
     policies.check_row_order(run, ties)
-    engine = engine or engine_of(qrels, run, conventions.score_precision)
+    engine = engine or choose_engine(qrels, run, conventions.score_precision)
     engine = engine_under(conventions, engine, measures, rng, modes)
     with phase(f"placing {run.name}"):
         placements = engine.place()
@@ -274,13 +274,13 @@ def engine_under(
     """
     if conventions.depth is None and not conventions.judged_only:
         return engine
-    from deadheat.core.placements.shorter_lists import Shortened  # few evaluations cut lists
+    from deadheat.core.placements.shorter_lists import ShorteningEngine  # few evaluations cut lists
 
-    if isinstance(engine, Shortened):
+    if isinstance(engine, ShorteningEngine):
         return engine
     depths = [one.deepest for one in measures]
     are_all_needed = None in depths or bool(modes)
-    return Shortened(
+    return ShorteningEngine(
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,

@@ -63,7 +63,7 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import measure_named
 from deadheat.core.measures.orders import StoredMeasure
-from deadheat.core.placements.beside import OfQueries, PlacedTable, beside_table, beside_tables
+from deadheat.core.placements.beside import BesideRows, PlacedTable, beside_table, beside_tables
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.top_rows import TopRows
 from deadheat.core.settings import Conventions
@@ -512,7 +512,7 @@ def _placed_table(key: str) -> PlacedTable:
     return placed
 
 
-def _packed(rows: Placements | OfQueries, schema: Mapping[str, type[pl.DataType]]) -> str:
+def _packed(rows: Placements | BesideRows, schema: Mapping[str, type[pl.DataType]]) -> str:
     return packed({name: [*rows.doc_ids] if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
 
@@ -630,7 +630,7 @@ def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placement
     )
 
 
-def _placed_beside(data: Mapping[str, Any], n_queries: int) -> dict[str, OfQueries]:
+def _placed_beside(data: Mapping[str, Any], n_queries: int) -> dict[str, BesideRows]:
     """Return what placements hold of the tables beside the judgments."""
     hooks.check_beside(data)
     found = {}

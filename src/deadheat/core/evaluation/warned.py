@@ -14,7 +14,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy
 from deadheat.core.io.formats import format_of
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.placements import lost_zeros
+from deadheat.core.placements.matching import hint_at_lost_zeros
 from deadheat.core.wording import format_count, format_list
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -108,9 +108,8 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
         return
     some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
     examples = "; ".join(f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items())
-    yield NothingJudgedWarning(
-        f"no retrieved document is judged: are the document ids written alike? {examples}{lost_zeros(*some.values())}"
-    )
+    hint = hint_at_lost_zeros(*some.values())
+    yield NothingJudgedWarning(f"no retrieved document is judged: are the document ids written alike? {examples}{hint}")
 
 
 def _unequal(evaluation: Evaluation, run: Run) -> Iterator[DeadheatWarning]:

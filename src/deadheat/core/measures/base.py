@@ -292,8 +292,8 @@ class Measure(ABC, metaclass=MeasureType):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value that an order of the ties can give."""
-        with_worst_first = self.mean(policies.extreme(placements, best=False))
-        with_best_first = self.mean(policies.extreme(placements, best=True))
+        with_worst_first = self.mean(policies.arrange_extreme(placements, best=False))
+        with_best_first = self.mean(policies.arrange_extreme(placements, best=True))
         return np.minimum(with_worst_first, with_best_first), np.maximum(with_worst_first, with_best_first)
 
     def reachable(self, placements: Placements) -> FloatArray:

@@ -244,7 +244,7 @@ class WeightedMeasure(SumMeasure, CutMeasure):
         ends = []
         for key in (gains, -gains):
             if falls:
-                arranged = policies.around_unjudged(placements, key)
+                arranged = policies.arrange_around_unjudged(placements, key)
             else:
                 arranged = policies.arrange_by_weight(placements, key, weights)
             ends.append(self.mean(arranged))

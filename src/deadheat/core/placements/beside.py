@@ -1,7 +1,7 @@
 """Tables beside the judgments, such as subtopics: kept with them, saved with them, and looked at by some measures.
 
-The judgments are rows of a query, a document and a relevance. What else a source says of documents is a table of its
-own, an attribute of `Qrels` that is called by the key of the table. Modules of the kind "beside" register such tables.
+The judgments are rows of a query, a document and a relevance. If a source says more of documents, that is another
+table: an attribute of `Qrels`, whose name is the key of the table. Modules of the kind "beside" register such tables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from deadheat.core.libraries import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
-class OfQueries:
+class BesideRows:
     """Rows of queries and documents, with more columns of the same length in a subclass.
 
     Attributes
@@ -33,9 +33,11 @@ class OfQueries:
     doc_ids: TextArray | pl.Series
 
     def select(self, queries: IntArray) -> Self:
-        """Return those of some queries, as :meth:`Placements.select` does."""
-        rows, query = rows_of(self.query, queries)
-        return replace(self, **{name: column[rows] for name, column in vars(self).items()} | {"query": query})
+        """Return the rows of some queries, as :meth:`Placements.select` does."""
+        rows, query = find_rows(self.query, queries)
+        columns = {name: column[rows] for name, column in vars(self).items()}
+        columns["query"] = query
+        return replace(self, **columns)
 
 
 class TableForm(NamedTuple):
@@ -46,9 +48,9 @@ class TableForm(NamedTuple):
     name : str
         What messages call it.
     schema : function that returns a mapping of str to type of polars
-        Its columns, when they are asked for: most evaluations need no Polars.
+        Its columns; a function, since most evaluations need no Polars.
     nullable : set of str, default ()
-        Those that may have null.
+        Columns that may have null.
     """
 
     name: str
@@ -57,22 +59,22 @@ class TableForm(NamedTuple):
 
 
 class PlacedTable(NamedTuple):
-    """What placements hold of a table, for measures.
+    """The rows of a table that placements have, for measures.
 
     Attributes
     ----------
-    rows : type of OfQueries
+    rows : type of BesideRows
         Made of the columns of `form`, ``query`` and ``doc_ids`` first.
     find : callable
         Takes the table, and the ids of the queries in their order, and returns such rows.
     form : TableForm
-        How these are saved.
+        How the rows are saved.
     numbered : tuple of str, default ()
-        Columns that number something from 0 on, of which there is no more than there are rows.
+        Columns of numbers from 0 on, each below the number of rows.
     """
 
-    rows: type[OfQueries]
-    find: Callable[[pl.DataFrame, Sequence[str]], OfQueries]
+    rows: type[BesideRows]
+    find: Callable[[pl.DataFrame, Sequence[str]], BesideRows]
     form: TableForm
     numbered: tuple[str, ...] = ()
 
@@ -121,8 +123,8 @@ def beside_tables() -> list[BesideTable]:
     return [beside_table(key) for key in hooks.names_beside()]
 
 
-def find_beside(qrels: Qrels, query_ids: Sequence[str]) -> dict[str, OfQueries]:
-    """Return what measures need of the tables beside the judgments, by their keys.
+def find_beside(qrels: Qrels, query_ids: Sequence[str]) -> dict[str, BesideRows]:
+    """Return the rows that measures need of the tables beside the judgments, by the keys of the tables.
 
     Parameters
     ----------
@@ -130,15 +132,15 @@ def find_beside(qrels: Qrels, query_ids: Sequence[str]) -> dict[str, OfQueries]:
     query_ids : sequence of str
         The queries of the placements, in their order.
     """
-    found = {}
+    rows = {}
     for key, frame in qrels.beside().items():
         placed = beside_table(key).placed
         if placed is not None:
-            found[key] = placed.find(frame, query_ids)
-    return found
+            rows[key] = placed.find(frame, query_ids)
+    return rows
 
 
-def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+def find_rows(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rows of some queries, one after the other, and for each row the place of its query among these.
 
     Parameters
@@ -147,11 +149,14 @@ def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
         The query of each row, ascending.
     queries : ndarray of int
     """
-    first, last = (np.searchsorted(query, queries, side) for side in ("left", "right"))
-    return concatenated_ranges(first, last - first), np.repeat(np.arange(len(queries)), last - first)
+    starts = np.searchsorted(query, queries, side="left")
+    ends = np.searchsorted(query, queries, side="right")
+    sizes = ends - starts
+    return concatenated_ranges(starts, sizes), np.repeat(np.arange(len(queries)), sizes)
 
 
-def coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of some queries, with the place of each one's query."""
+def join_codes(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
+    """Return the rows of some queries, with a column "code": the place of the query among these."""
     ids = pl.Series(query_ids, dtype=pl.String)
-    return rows.join(pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))}), on="query_id")
+    codes = pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))})
+    return rows.join(codes, on="query_id")

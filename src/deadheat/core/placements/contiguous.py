@@ -14,16 +14,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, codes_of, concatenated_ranges, run_starts
+from deadheat.core.arrays import BoolArray, IntArray, codes_of, concatenated_ranges, run_starts
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import WORTH, Blocks, written
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.splitting import HASH_BITS, hash_doc_ids
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.placements import Placements, from_frames
-from deadheat.core.placements.score_counts import count_above_and_tied
-from deadheat.core.placements.tied_rows import count_first_of_ties, rows_of_ties
+from deadheat.core.placements.building import build_from_frames
+from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.score_counts import ScoreCounts, count_above_and_tied
+from deadheat.core.placements.tied_rows import count_first_of_ties, find_tied_rows
 
 TABLE_BITS = 22  # of each hash, at most, to look up judged documents: a table of 4 MB stays in the processor's cache
 AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
@@ -32,8 +33,8 @@ SCORES = 1 << 18  # scores looked at together: they stay in the processor's cach
 Hashes: TypeAlias = NDArray[np.uint32]
 
 
-class Contiguous:
-    """An engine for rows in memory.
+class ContiguousEngine:
+    """An engine for rows in memory, where the rows of each query are adjacent.
 
     Parameters
     ----------
@@ -41,49 +42,57 @@ class Contiguous:
     run : Run
         For messages.
     blocks : Blocks
-        Of the run, with its scores already rounded.
-    found : JudgedRows, optional
+        The rows of the run, with scores already rounded.
+    judged : JudgedRows, optional
         The judged documents among the rows, if they are known.
     """
 
-    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: JudgedRows | None = None) -> None:
-        self._qrels, self._run, self._blocks, self._found = qrels, run, blocks, found
+    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, judged: JudgedRows | None = None) -> None:
+        self._qrels = qrels
+        self._run = run
+        self._blocks = blocks
+        self._judged = judged
 
     def place(self) -> Placements:
         """Return the placements, counted within each query's rows."""
         with guard_polars(self._run.where):
-            return from_frames(self._qrels, self._run, *count_in(self._blocks, self._qrels.to_polars(), self._found))
+            counts, rows = count_blocks(self._blocks, self._qrels.to_polars(), self._judged)
+            return build_from_frames(self._qrels, self._run, counts, rows)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
         check_threads()
-        blocks, first = self._blocks, rows[run_starts(placements.query[rows], placements.above[rows])]
-        tie = np.searchsorted(first, rows, side="right") - 1
-        block = self._block_of(placements, placements.query[first])
-        sizes = placements.tied[first]
-        scores = blocks.frame["score"].to_numpy()
-        tied_rows = rows_of_ties(scores, blocks.bounds, block, placements.above[first], sizes)
-        tied_docs = blocks.frame["doc_id"].gather(tied_rows)
+        first_rows = rows[run_starts(placements.query[rows], placements.above[rows])]  # of each tie
+        sizes = placements.tied[first_rows]
+        tied_rows = find_tied_rows(
+            self._blocks.frame["score"].to_numpy(),
+            self._blocks.bounds,
+            self._find_blocks(placements, placements.query[first_rows]),
+            placements.above[first_rows],
+            sizes,
+        )
+        tied_docs = self._blocks.frame["doc_id"].gather(tied_rows)
         judged_docs = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
-        return count_first_of_ties(tied_docs, sizes, judged_docs, tie, by_id=rule == "doc_id")
+        tie_of_judged = np.searchsorted(first_rows, rows, side="right") - 1
+        return count_first_of_ties(tied_docs, sizes, judged_docs, tie_of_judged, by_id=rule == "doc_id")
 
-    def _block_of(self, placements: Placements, query: IntArray) -> IntArray:
+    def _find_blocks(self, placements: Placements, query: IntArray) -> IntArray:
         """Return the block of each of some queries of placements."""
         return codes_of(placements.query_ids[query], self._blocks.query_ids)
 
 
-def count_in(
-    blocks: Blocks, judgments: pl.DataFrame, found: JudgedRows | None = None
+def count_blocks(
+    blocks: Blocks, judgments: pl.DataFrame, judged: JudgedRows | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many documents each query has, and where the judged ones among them are.
 
     Parameters
     ----------
     blocks : Blocks
-        Of one run, or of several that are one below the other: then there are several blocks of a query.
+        Of one run, or of several that are one below the other: then a query has several blocks.
     judgments : polars.DataFrame
         query_id, doc_id and relevance; they may be of other queries too.
-    found : JudgedRows, optional
+    judged : JudgedRows, optional
         The judged documents among the rows, if they are known.
 
     Returns
@@ -93,13 +102,16 @@ def count_in(
     rows : polars.DataFrame
         query_id, doc_id, relevance, above, tied and block.
     """
+    if judged is not None:
+        return _count_part(blocks, judged)
     n_parts = min(pl.thread_pool_size(), blocks.frame.height // WORTH)
-    if n_parts < 2 or found is not None:
-        return _count_in_part(blocks, found or find_judged(judgments, blocks))
+    if n_parts < 2:
+        return _count_part(blocks, find_judged(judgments, blocks))
     parts = blocks.parts(n_parts)
     with ThreadPoolExecutor(n_parts) as threads:
-        results = list(threads.map(lambda part: _count_in_part(part, find_judged(judgments, part)), parts))
-    counts, rows = [], []
+        results = list(threads.map(lambda part: _count_part(part, find_judged(judgments, part)), parts))
+    counts = []
+    rows = []
     first_block = 0
     for part, (counts_of_part, rows_of_part) in zip(parts, results, strict=True):
         counts.append(counts_of_part)
@@ -108,56 +120,67 @@ def count_in(
     return pl.concat(counts), pl.concat(rows)
 
 
-def _count_in_part(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return what :func:`count_in` does of the blocks that one thread looks at."""
-    above, tied, ends_in_tie, top_score = map(np.concatenate, zip(*_count_in_pieces(blocks, found), strict=True))
-    counts = {
-        "query_id": blocks.query_ids,
-        "n_retrieved": np.diff(blocks.bounds),
-        "ends_in_tie": ends_in_tie,
-        "top_score": top_score,
-        "retrieves_itself": find_own_queries(blocks),
-    }
-    return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied, block=found.block)
+def _count_part(blocks: Blocks, judged: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the frames of :func:`count_blocks` for the blocks that one thread looks at."""
+    pieces = list(_count_pieces(blocks, judged))
+    counts = pl.DataFrame(
+        {
+            "query_id": blocks.query_ids,
+            "n_retrieved": np.diff(blocks.bounds),
+            "ends_in_tie": np.concatenate([piece.ends_in_tie for piece in pieces]),
+            "top_score": np.concatenate([piece.top_score for piece in pieces]),
+            "retrieves_itself": find_self_retrieving(blocks),
+        }
+    )
+    rows = judged.judgments.with_columns(
+        above=np.concatenate([piece.above for piece in pieces]),
+        tied=np.concatenate([piece.tied for piece in pieces]),
+        block=judged.block,
+    )
+    return counts, rows
 
 
-def _count_in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
-    """Yield what :func:`count_above_and_tied` finds, for one piece of the blocks after the other."""
+def _count_pieces(blocks: Blocks, judged: JudgedRows) -> Iterator[ScoreCounts]:
+    """Yield the counts of the judged documents' scores, piece by piece of the blocks."""
     n_pieces = -(-blocks.frame.height // SCORES)
-    pieces = blocks.parts(n_pieces) if n_pieces > 1 else [blocks]
+    pieces = [blocks]
+    if n_pieces > 1:
+        pieces = blocks.parts(n_pieces)
     memory = np.empty(max(piece.frame.height for piece in pieces))
-    first_row = first_block = 0
+    first_row = 0
+    first_block = 0
     for piece in pieces:
         scores = written(piece.frame["score"], memory)
-        end = first_row + piece.frame.height
-        in_piece = slice(*np.searchsorted(found.rows, [first_row, end]))
-        rows = found.rows[in_piece] - first_row
-        block = found.block[in_piece] - first_block
+        end_row = first_row + piece.frame.height
+        first_judged, end_judged = np.searchsorted(judged.rows, [first_row, end_row]).tolist()
+        rows = judged.rows[first_judged:end_judged] - first_row
+        block = judged.block[first_judged:end_judged] - first_block
         yield count_above_and_tied(scores, piece.bounds, block, scores[rows], rows)
-        first_row = end
+        first_row = end_row
         first_block += len(piece.query_ids)
 
 
-def find_own_queries(blocks: Blocks) -> BoolArray:
+def find_self_retrieving(blocks: Blocks) -> BoolArray:
     """Tell which blocks have a document with the id of their query, of shape (n_blocks,).
 
     The hashes of the documents are compared with that of their query: of seven million rows this takes less than a
-    hundredth of what placing them takes. The ids themselves decide.
+    hundredth of the time of placing them. The ids themselves decide.
     """
-    hashes = blocks.query_ids.rename("doc_id").to_frame().select(hash_doc_ids()).to_series().to_numpy()
-    found = np.zeros(len(hashes), np.bool_)
+    query_hashes = blocks.query_ids.rename("doc_id").to_frame().select(hash_doc_ids()).to_series().to_numpy()
+    retrieves_itself = np.zeros(len(query_hashes), np.bool_)
     n_parts = max(1, -(-blocks.frame.height // SCORES))
     memory = np.empty(blocks.frame.height, np.uint32)
-    first = 0
+    first_block = 0
     for part in blocks.parts(n_parts):
-        own = np.repeat(hashes[first : first + len(part.query_ids)], np.diff(part.bounds))
-        rows = np.flatnonzero(written(part.hashes, memory) == own)
+        end_block = first_block + len(part.query_ids)
+        hash_of_query = np.repeat(query_hashes[first_block:end_block], np.diff(part.bounds))
+        rows = np.flatnonzero(written(part.hashes, memory) == hash_of_query)
         if len(rows):
             block = np.searchsorted(part.bounds, rows, side="right") - 1
-            is_own = part.frame["doc_id"].gather(rows) == part.query_ids.gather(block)
-            found[first + block[is_own.to_numpy()]] = True
-        first += len(part.query_ids)
-    return found
+            is_same = part.frame["doc_id"].gather(rows) == part.query_ids.gather(block)
+            retrieves_itself[first_block + block[is_same.to_numpy()]] = True
+        first_block = end_block
+    return retrieves_itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +189,9 @@ class JudgedRows:
 
     Attributes
     ----------
-    judgments : polars.DataFrame of height n_found
+    judgments : polars.DataFrame of height n_judged
         query_id, doc_id and relevance.
-    rows, block : ndarray of int, shape (n_found,)
+    rows, block : ndarray of int, shape (n_judged,)
         The row of each, and its block.
     """
 
@@ -189,19 +212,20 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
         query_id, doc_id and relevance; they may be of other queries too.
     blocks : Blocks
     """
-    of_blocks = pl.DataFrame({"query_id": blocks.query_ids}).with_columns(query=pl.col("query_id").rank("dense"))
-    judged = judgments.join(of_blocks.unique(), on="query_id", how="inner", maintain_order="left")
+    block_queries = pl.DataFrame({"query_id": blocks.query_ids})
+    block_queries = block_queries.with_columns(query=pl.col("query_id").rank("dense"))
+    judged = judgments.join(block_queries.unique(), on="query_id", how="inner", maintain_order="left")
     hashes = judged.select(hash_doc_ids()).to_series().to_numpy()
-    keys = _keys(judged["query"].to_numpy(), hashes)
+    keys = _combine_keys(judged["query"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = run_starts(keys)
-    # the judgments, sorted by key, are groups of equal keys: for each candidate the last group up to its key
-    rows = _candidates(hashes, blocks.hashes)
-    block = np.searchsorted(blocks.bounds, rows, side="right") - 1
-    row_keys = _keys(of_blocks["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
-    group = np.searchsorted(keys[starts], row_keys, side="right") - 1  # -1: its key is below all
     group_sizes = np.diff(starts, append=len(keys))
+    # the judgments, sorted by key, are groups of equal keys: for each candidate the last group up to its key
+    rows = _find_candidates(hashes, blocks.hashes)
+    block = np.searchsorted(blocks.bounds, rows, side="right") - 1
+    row_keys = _combine_keys(block_queries["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
+    group = np.searchsorted(keys[starts], row_keys, side="right") - 1  # -1: its key is below all
     n_alike = np.where(keys[starts[group]] == row_keys, group_sizes[group], 0)
     # pairs of a candidate and a judgment with its key; of several with one hash, one at most is the document
     candidate = np.repeat(np.arange(len(rows)), n_alike)
@@ -209,27 +233,31 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     retrieved_docs = blocks.frame["doc_id"].gather(rows[candidate])
     judged_docs = judged["doc_id"].gather(judgment)
     is_same = (retrieved_docs == judged_docs).to_numpy()
-    candidate, judgment = candidate[is_same], judgment[is_same]
+    candidate = candidate[is_same]
+    judgment = judgment[is_same]
     return JudgedRows(judged.drop("query")[judgment], rows[candidate], block[candidate])
 
 
-def _keys(query: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
-    """Return one number for a query and a hash."""
+def _combine_keys(query: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
+    """Return one number for each pair of a query and a hash."""
     return (query.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
 
 
-def _candidates(judged: Hashes, hashes: pl.Series) -> IntArray:
-    """Return the rows whose hashes begin as one of the judged documents does, and end as one does."""
-    bits = min(TABLE_BITS, len(judged).bit_length() + 4)  # so that few other documents have places of these
-    unused, end = np.uint32(HASH_BITS - bits), np.uint32((1 << bits) - 1)
-    beginnings, ends = np.zeros((2, 1 << bits), np.bool_)
-    beginnings[judged >> unused] = True
-    ends[judged & end] = True
+def _find_candidates(judged_hashes: Hashes, hashes: pl.Series) -> IntArray:
+    """Return the rows whose hashes begin as that of a judged document does, and end as that of one does."""
+    n_bits = min(TABLE_BITS, len(judged_hashes).bit_length() + 4)  # so that few other documents share their places
+    shift = np.uint32(HASH_BITS - n_bits)
+    low_bits = np.uint32((1 << n_bits) - 1)
+    beginnings = np.zeros(1 << n_bits, np.bool_)
+    beginnings[judged_hashes >> shift] = True
+    ends = np.zeros(1 << n_bits, np.bool_)
+    ends[judged_hashes & low_bits] = True
 
-    found, start = [np.zeros(0, np.int64)], 0
+    candidates = [np.zeros(0, np.int64)]
+    first_row = 0
     for chunk in hashes.get_chunks():
         for piece in np.split(chunk.to_numpy(), range(AT_ONCE, len(chunk), AT_ONCE)):
-            rows = np.flatnonzero(beginnings.take(piece >> unused))
-            found.append(rows[ends.take(piece[rows] & end)] + start)
-            start += len(piece)
-    return np.concatenate(found)
+            rows = np.flatnonzero(beginnings.take(piece >> shift))
+            candidates.append(rows[ends.take(piece[rows] & low_bits)] + first_row)
+            first_row += len(piece)
+    return np.concatenate(candidates)

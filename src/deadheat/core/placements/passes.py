@@ -1,6 +1,6 @@
-"""Passes over a run whose rows are not in memory: what is done with the rows of each query, and what is said of them.
+"""Passes over a run whose rows are not in memory: a task is done with the rows of each query, and returns results.
 
-A plugin makes them, as the service ``by_query``: in a cluster, or batch by batch in a large file.
+A plugin makes the passes, as the service ``by_query``: in a cluster, or batch by batch in a large file.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.io.memory_limits import is_bounded
 from deadheat.core.libraries import polars as pl
 
-QUERY = "query"  # what is said once of each query, if anything is
-# What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
-# It may travel to a worker, so it is small
+QUERY = "query"  # the kind of results of which each query has one
+# What is done with the rows of some queries, and with judgments, which may be of other queries too. It returns tables
+# made by `make_results`. It may travel to a worker, so it is small.
 Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
 
 
@@ -26,8 +26,8 @@ class NotAdjacentError(Exception):
     """The rows of a query are not adjacent."""
 
 
-def said_schema() -> dict[str, type[pl.DataType]]:
-    """Return the columns of all that is said; `what` tells what a row is."""
+def result_schema() -> dict[str, type[pl.DataType]]:
+    """Return the columns of all results; `what` is the kind of a row, which says what the numbers are."""
     return {
         "what": pl.String,
         "query_id": pl.String,
@@ -39,7 +39,7 @@ def said_schema() -> dict[str, type[pl.DataType]]:
 
 
 def passes_over(run: Run) -> ModuleType | None:
-    """Return what passes over the rows of a run; None where they are in memory, or may be held there without it.
+    """Return the module that passes over the rows of a run; None where the rows are, or fit, in memory.
 
     Raises
     ------
@@ -53,18 +53,19 @@ def passes_over(run: Run) -> ModuleType | None:
     return hooks.service("by_query")
 
 
-def said(what: str, **columns: object) -> pl.DataFrame:
-    """Return rows in the columns of `said_schema`; those that are not given are null."""
-    return pl.DataFrame(columns).select(
-        pl.lit(what).alias(name)
-        if name == "what"
-        else pl.col(name).cast(dtype)
-        if name in columns
-        else pl.lit(None, dtype).alias(name)
-        for name, dtype in said_schema().items()
-    )
+def make_results(kind: str, **columns: object) -> pl.DataFrame:
+    """Return rows of one kind in the columns of `result_schema`; a column that is not given is null."""
+    expressions = []
+    for name, dtype in result_schema().items():
+        if name == "what":
+            expressions.append(pl.lit(kind).alias(name))
+        elif name in columns:
+            expressions.append(pl.col(name).cast(dtype))
+        else:
+            expressions.append(pl.lit(None, dtype).alias(name))
+    return pl.DataFrame(columns).select(expressions)
 
 
-def of_kind(found: pl.DataFrame, what: str, *columns: str) -> pl.DataFrame:
-    """Return some columns of the rows that say one thing."""
-    return found.filter(pl.col("what") == what).select(*columns)
+def select_results(results: pl.DataFrame, kind: str, *columns: str) -> pl.DataFrame:
+    """Return some columns of the rows of one kind."""
+    return results.filter(pl.col("what") == kind).select(*columns)

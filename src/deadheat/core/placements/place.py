@@ -1,7 +1,7 @@
 """place(): opens both sources, chooses an engine for them, and lets it find the placements.
 
-`engine_of` knows the engine of each kind of rows, and imports the one that a run needs. Others are made of engines or
-of several runs by who needs them: `StackedRuns` and `Shortened` by evaluations.
+`choose_engine` knows the engine of each kind of rows, and imports the one that a run needs. Evaluations make two more:
+`StackedRunsEngine` of several runs, and `ShorteningEngine` of another engine.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from deadheat.core.placements.passes import passes_over
 from deadheat.core.placements.placements import Placements
 
 if TYPE_CHECKING:
-    from deadheat.core.placements.contiguous import Contiguous
+    from deadheat.core.placements.contiguous import ContiguousEngine
 
 
 class Engine(Protocol):
-    """Finds placements: a class for each way in which rows are stored, or lists are changed."""
+    """What finds placements. There is a class for each way in which rows are stored, or lists are changed."""
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""
@@ -84,12 +84,13 @@ def place(
     ('q1', 'd2', 1.0, 1, 2)
     """
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
-    return engine_of(qrels, run, score_precision).place()
+    return choose_engine(qrels, run, score_precision).place()
 
 
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
-    qrels, run = Qrels.of(qrels), Run.of(run, ascending=ascending)
+    qrels = Qrels.of(qrels)
+    run = Run.of(run, ascending=ascending)
     if looks_swapped(qrels, run):
         warnings.warn(
             f"{qrels.where} holds fractions and {run.where} small whole numbers: were qrels and run given"
@@ -101,7 +102,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: 
     return qrels, run
 
 
-def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
+def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
     """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
     refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
     if run.by_keys is not None:
@@ -112,35 +113,37 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
             )
         precision = None
     if isinstance(run.rows, MappingRows):
-        from deadheat.core.placements.of_dicts import OfDicts
+        from deadheat.core.placements.mapping_engine import MappingEngine
 
-        return OfDicts(qrels, run, precision)
-    from deadheat.core.placements.contiguous import Contiguous
-    from deadheat.core.placements.top_rows import OfTopRows, TopRows
+        return MappingEngine(qrels, run, precision)
+    from deadheat.core.placements.contiguous import ContiguousEngine
+    from deadheat.core.placements.top_rows import TopRows, TopRowsEngine
 
     if isinstance(run.rows, TopRows):
-        return OfTopRows(qrels, run, precision)
+        return TopRowsEngine(qrels, run, precision)
     passes = passes_over(run)
     if passes is not None:
         by_query: Engine = passes.ByQuery(qrels, run, precision)
         return by_query
     if isinstance(run.rows, UnreadRows):
-        return held(qrels, run, precision)
+        return hold_in_memory(qrels, run, precision)
     run = run.rounded(precision)
     if isinstance(run.rows, LazyRows):
-        from deadheat.core.placements.relational import Relational, can_join  # they need Narwhals
+        from deadheat.core.placements.relational import RelationalEngine, can_join  # they need Narwhals
 
         if can_join(qrels, run):
-            return Relational(qrels, run)
-    rows = run.rows if isinstance(run.rows, MemoryRows) else MemoryRows(run.to_polars())
-    return Contiguous(qrels, run, rows.blocks)
+            return RelationalEngine(qrels, run)
+    rows = run.rows
+    if not isinstance(rows, MemoryRows):
+        rows = MemoryRows(run.to_polars())
+    return ContiguousEngine(qrels, run, rows.blocks)
 
 
-def held(qrels: Qrels, run: Run, precision: ScorePrecision) -> Contiguous:
-    """Return the engine for a run with `UnreadRows` whose rows are all taken into memory, and checked first."""
+def hold_in_memory(qrels: Qrels, run: Run, precision: ScorePrecision) -> ContiguousEngine:
+    """Return the engine for a run with `UnreadRows`, whose rows are all checked and taken into memory."""
     if isinstance(run.rows, UnreadRows) and run.rows.check_duplicates:
         run.check_duplicates(now=True)
-    from deadheat.core.placements.contiguous import Contiguous
+    from deadheat.core.placements.contiguous import ContiguousEngine
 
     run = run.rounded(precision)
-    return Contiguous(qrels, run, MemoryRows(run.to_polars()).blocks)
+    return ContiguousEngine(qrels, run, MemoryRows(run.to_polars()).blocks)

@@ -8,11 +8,90 @@ from deadheat.core.arrays import FloatArray, concatenated_ranges
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError
 from deadheat.core.placements.place import Engine
-from deadheat.core.placements.placements import Placements
+from deadheat.core.placements.placements import Placements, find_before_policy
 from deadheat.core.random_generators import Rng, random_generator
 
 LOOK_AT_RUN = ("doc_id", "input")
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
+
+
+def apply(placements: Placements, ties: str, rng: Rng = None, engine: Engine | None = None) -> Placements:
+    """Return the placements under a tie policy.
+
+    Parameters
+    ----------
+    placements : Placements
+    ties : {"expected", "best", "worst", "doc_id", "input", "random"}
+    rng : numpy.random.Generator or int, optional
+        For "random".
+    engine : Engine, optional
+        That of the placements, for "doc_id" and "input". Without it they leave the placements as they are.
+    """
+    if engine is not None and ties in LOOK_AT_RUN:
+        return break_by_rule(placements, engine, ties)
+    if ties == "best":
+        return arrange_extreme(placements, best=True)
+    if ties == "worst":
+        return arrange_extreme(placements, best=False)
+    if ties == "random":
+        return draw_orders(placements, rng)
+    return placements
+
+
+def check_row_order(run: Run, ties: str) -> None:
+    """Raise `DataError` if a policy needs the order of the rows and their engine has none."""
+    if ties == "input" and not run.rows.in_polars:
+        raise DataError(
+            f"ties='input' needs rows that have an order, and those of {run.where} do not",
+            hint="use a file, a dict or an eager frame",
+        )
+
+
+def break_by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
+    """Break ties by document id, as trec_eval (descending, by UTF-8 bytes), or by input order.
+
+    Parameters
+    ----------
+    placements : Placements
+        Those of the engine, or of some of its queries.
+    engine : Engine
+    rule : {"doc_id", "input"}
+    """
+    tied_rows = np.flatnonzero(placements.tied > 1)
+    above = placements.above.copy()
+    if len(tied_rows):
+        above[tied_rows] += engine.count_first(placements, tied_rows, rule)
+    return placements.moved(above)
+
+
+def arrange_extreme(placements: Placements, *, best: bool) -> Placements:
+    """Put judged documents first in their tie, the highest relevance first; or last, the lowest relevance first."""
+    if not placements.have_ties:
+        return placements  # so that results which measures have cached are used again
+    return placements.cached(("extreme", best), lambda: _arrange_rows(placements, best=best))
+
+
+def draw_orders(placements: Placements, rng: Rng) -> Placements:
+    """Draw an order of every tie; all orders are equally likely.
+
+    Parameters
+    ----------
+    placements : Placements
+    rng : numpy.random.Generator or int, optional
+        The same state gives the same order.
+    """
+    generator = random_generator(rng)
+    starts = placements.tie_starts
+    n_judged = placements.tie_sizes
+    tied = placements.tied[starts]
+    # a random key for each document of each tie: judged documents come first in the tie, and its ranks are drawn
+    tie = np.repeat(np.arange(len(starts)), tied)
+    order = np.lexsort((generator.random(len(tie)), tie))
+    first = np.cumsum(tied) - tied
+    rank_in_tie = np.empty(len(tie), np.int64)
+    rank_in_tie[order] = np.arange(len(tie)) - np.repeat(first, tied)
+    place_in_tie = np.arange(len(placements.query)) - np.repeat(starts, n_judged)
+    return placements.moved(placements.above + rank_in_tie[np.repeat(first, n_judged) + place_in_tie])
 
 
 def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placements:
@@ -30,12 +109,13 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
     Placements
         Without ties among judged documents.
     """
-    found = _ordered(placements.rows(np.lexsort((-key, placements.above, placements.query))), best=best)
-    return replace(found, before=placements.before or replace(placements))
+    rows = np.lexsort((-key, placements.above, placements.query))
+    arranged = _arrange_rows(placements.rows(rows), best=best)
+    return replace(arranged, before=find_before_policy(placements))
 
 
-def around_unjudged(placements: Placements, key: FloatArray) -> Placements:
-    """Break every tie by `key`, the highest first: unjudged documents come after 0, and before what is below it.
+def arrange_around_unjudged(placements: Placements, key: FloatArray) -> Placements:
+    """Break every tie by `key`, the highest first; unjudged documents are between keys of 0 and those below it.
 
     Parameters
     ----------
@@ -43,9 +123,11 @@ def around_unjudged(placements: Placements, key: FloatArray) -> Placements:
     key : ndarray of shape (n_rows,)
     """
     rows = np.lexsort((-key, placements.above, placements.query))
-    found = _ordered(placements.rows(rows), best=True)
-    n_others = placements.tied - np.repeat(placements.tie_sizes, placements.tie_sizes)  # the same in all of a tie
-    return replace(found, above=np.where(key[rows] < 0, found.above + n_others, found.above))
+    arranged = _arrange_rows(placements.rows(rows), best=True)
+    # it is the same for all rows of a tie, so it needs no new order
+    n_unjudged = placements.tied - np.repeat(placements.tie_sizes, placements.tie_sizes)
+    above = np.where(key[rows] < 0, arranged.above + n_unjudged, arranged.above)
+    return replace(arranged, above=above)
 
 
 def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArray) -> Placements:
@@ -61,89 +143,31 @@ def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArr
     weights : ndarray of shape (n_ranks,)
         Of the ranks from 1 on, of any sign and in any order; ranks below them have 0.
     """
-    starts, sizes = placements.tie_starts, placements.tie_sizes
-    above, tied = placements.above[starts], placements.tied[starts]
+    starts = placements.tie_starts
+    n_judged = placements.tie_sizes
+    above = placements.above[starts]
+    tied = placements.tied[starts]
+    # the ranks of each tie, the largest weight first
     rank = concatenated_ranges(above, tied)
     weight = np.append(weights, 0.0)[np.minimum(rank, len(weights))]
     tie = np.repeat(np.arange(len(starts)), tied)
-    by_weight = rank[np.lexsort((rank, -weight, tie))]
-    ordered = around_unjudged(placements, key)
-    place = ordered.above - np.repeat(above, sizes)  # in its tie, by the key
+    ranks_by_weight = rank[np.lexsort((rank, -weight, tie))]
+    # the documents of each tie, the highest key first
+    arranged = arrange_around_unjudged(placements, key)
+    place_in_tie = arranged.above - np.repeat(above, n_judged)
     first = np.cumsum(tied) - tied
-    return ordered.moved(by_weight[np.repeat(first, sizes) + place])
+    return arranged.moved(ranks_by_weight[np.repeat(first, n_judged) + place_in_tie])
 
 
-def extreme(placements: Placements, *, best: bool) -> Placements:
-    """Put judged documents first in their tie, the highest relevance first; or last, the lowest relevance first."""
-    if not placements.have_ties:
-        return placements  # what measures have found of them holds here too
-    return placements.cached(("extreme", best), lambda: _ordered(placements, best=best))
-
-
-def _ordered(placements: Placements, *, best: bool) -> Placements:
+def _arrange_rows(placements: Placements, *, best: bool) -> Placements:
     """Break every tie in the order of its rows, without a sort; `best` or not as for :func:`arrange`."""
-    first, n_judged = placements.tie_starts, placements.tie_sizes
+    first = placements.tie_starts
+    n_judged = placements.tie_sizes
     row = np.arange(len(placements.query))
     above = placements.above + row - np.repeat(first, n_judged)
-    ordered = placements
-    if not best:  # after the unjudged documents of the tie, and the rows of each tie from its end
+    arranged = placements
+    if not best:  # unjudged documents come first, then the rows of each tie from its end
         above += placements.tied - np.repeat(n_judged, n_judged)
         last = first + n_judged - 1
-        ordered = placements.rows(np.repeat(first + last, n_judged) - row)
-    return replace(ordered, above=above, tied=np.ones_like(above), before=placements.before or replace(placements))
-
-
-def draw(placements: Placements, rng: Rng) -> Placements:
-    """Draw an order of every tie; all orders are equally likely.
-
-    Parameters
-    ----------
-    placements : Placements
-    rng : numpy.random.Generator or int, optional
-        The same state gives the same order.
-    """
-    drawn = random_generator(rng)
-    starts, sizes = placements.tie_starts, placements.tie_sizes
-    tied = placements.tied[starts]
-    group = np.repeat(np.arange(len(starts)), tied)
-    order = np.lexsort((drawn.random(len(group)), group))
-    begin = np.cumsum(tied) - tied
-    rank = np.empty(len(group), np.int64)
-    rank[order] = np.arange(len(group)) - np.repeat(begin, tied)
-    within = np.arange(len(placements.query)) - np.repeat(starts, sizes)
-    return placements.moved(placements.above + rank[np.repeat(begin, sizes) + within])
-
-
-def check_row_order(run: Run, ties: str) -> None:
-    """Raise `DataError` if a policy needs the order of the rows and their engine has none."""
-    if ties == "input" and not run.rows.in_polars:
-        raise DataError(
-            f"ties='input' needs rows that have an order, and those of {run.where} do not",
-            hint="use a file, a dict or an eager frame",
-        )
-
-
-def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
-    """Break ties by document id, as trec_eval (descending, by UTF-8 bytes), or by input order.
-
-    Parameters
-    ----------
-    placements : Placements
-        Those of the engine, or of some of its queries.
-    engine : Engine
-    rule : {"doc_id", "input"}
-    """
-    tied = np.flatnonzero(placements.tied > 1)
-    above = placements.above.copy()
-    if len(tied):
-        above[tied] += engine.count_first(placements, tied, rule)
-    return placements.moved(above)
-
-
-def apply(placements: Placements, ties: str, rng: Rng = None, engine: Engine | None = None) -> Placements:
-    """Apply a policy; those that look at the run need the engine of the placements."""
-    if engine is not None and ties in LOOK_AT_RUN:
-        return by_rule(placements, engine, ties)
-    if ties in {"best", "worst"}:
-        return extreme(placements, best=ties == "best")
-    return draw(placements, rng) if ties == "random" else placements
+        arranged = placements.rows(np.repeat(first + last, n_judged) - row)
+    return replace(arranged, above=above, tied=np.ones_like(above), before=find_before_policy(placements))

@@ -9,11 +9,11 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
+from deadheat.core.placements.beside import BesideRows, BesideTable, PlacedTable, TableForm, add_beside, join_codes
 
 
 @dataclass(frozen=True, eq=False)
-class Subtopics(OfQueries):
+class Subtopics(BesideRows):
     """Judgments by subtopic, one row for each.
 
     Attributes
@@ -37,7 +37,7 @@ def subtopics_of(judgments: pl.DataFrame, query_ids: Sequence[str]) -> Subtopics
     query_ids : sequence of str
     """
     topic = (pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64)
-    rows = coded(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
+    rows = join_codes(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
     docs = np.array(rows["doc_id"].to_list(), dtype=object)
     return Subtopics(rows["code"].to_numpy(), docs, rows["topic"].to_numpy(), rows["relevance"].to_numpy())
 

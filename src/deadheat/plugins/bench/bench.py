@@ -22,7 +22,7 @@ from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.core.measures.notation import Measures, parse_measures
-from deadheat.core.placements.placements import sort_rows
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.report.model import PAGES, Report, registers_report
 from deadheat.core.scalars import as_integer
@@ -385,12 +385,11 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
     queries, codes, relevance = qrels.in_order
     ids = np.array(queries["query_id"].to_list(), dtype=object)
     none = np.zeros(0, np.int64)
-    placements = sort_rows(
-        ids,
-        np.zeros(len(ids), np.int64),
+    placements = build_placements(
+        RetrievedLists(ids, np.zeros(len(ids), np.int64)),
+        PlacedRows(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
         judged_query=codes,
         judged_relevance=relevance,
-        rows=(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
     )
     return Evaluation(
         [Scores(one, ids, one.mean(placements), TieSpread(one, placements)) for one in measures],

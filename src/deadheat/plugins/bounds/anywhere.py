@@ -21,7 +21,7 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.discounted import nDCG
-from deadheat.core.placements.beside import coded
+from deadheat.core.placements.beside import join_codes
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds.ends import Ends, has_ends, levels_of
 
@@ -38,7 +38,7 @@ def ungraded_rows(placements: Placements, failures: pl.DataFrame) -> tuple[BoolA
     rows = placements.pairs(np.arange(len(placements.query))).with_row_index("row")
     is_open = np.zeros(len(rows), np.bool_)
     is_open[rows.join(failures, on=["query_id", "doc_id"], how="semi")["row"].to_numpy()] = True
-    query = coded(failures, placements.query_ids.tolist())["code"].to_numpy()
+    query = join_codes(failures, placements.query_ids.tolist())["code"].to_numpy()
     return is_open, np.bincount(query, minlength=placements.n_queries).astype(np.int64)
 
 

@@ -22,7 +22,7 @@ from deadheat.core.evaluation.scores import BOUNDS, Scores
 from deadheat.core.kernels import weighting
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
-from deadheat.core.placements.beside import coded
+from deadheat.core.placements.beside import join_codes
 from deadheat.core.placements.top_rows import TopRows
 from deadheat.core.scalars import are_of_both_signs, are_of_one_sign
 from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE
@@ -268,7 +268,7 @@ def unjudged_of_two(first: KnownDocuments, second: KnownDocuments, query_ids: Te
     have_both = is_member(query_ids, first.evaluation.query_ids) & is_member(query_ids, second.evaluation.query_ids)
     common = query_ids[have_both]
     joined = first.frame.join(second.frame, on=["query_id", "doc_id"], how="full", coalesce=True, suffix="_second")
-    rows = coded(joined, common.tolist()).sort("code").fill_null(0)
+    rows = join_codes(joined, common.tolist()).sort("code").fill_null(0)
     documents = UnjudgedOfTwo(
         query=rows["code"].to_numpy().astype(np.int64),
         above=np.stack([rows["above"].to_numpy(), rows["above_second"].to_numpy()]),

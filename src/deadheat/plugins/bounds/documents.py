@@ -14,8 +14,9 @@ from deadheat.core.data.run import Run
 from deadheat.core.errors import ParameterError
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.beside import coded, rows_of
-from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.placements.beside import find_rows, join_codes
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
+from deadheat.core.placements.placements import Placements
 from deadheat.core.settings import Conventions
 
 
@@ -101,7 +102,7 @@ def with_ties(
     ([0, 1, 3], [1, 2, 2], [1, 1, 2])
     """
     check_threads()
-    rows = coded(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
+    rows = join_codes(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
     ties = (
         rows.group_by("code", "score")
         .agg(tied=pl.len().cast(pl.Int64))
@@ -148,7 +149,7 @@ def open_documents(qrels: Qrels, run: Run, conventions: Conventions) -> pl.DataF
 
 def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
     """Return where the documents of :func:`open_documents` are ranked."""
-    placed = coded(documents, placements.query_ids.tolist())
+    placed = join_codes(documents, placements.query_ids.tolist())
     ties = (
         placed.drop_nulls("above")
         .group_by("code", "above", "tied")
@@ -204,7 +205,7 @@ def answered(
 
 def left_after(unjudged: Unjudged, ties: IntArray) -> Unjudged:
     """Return the documents that are still unjudged once one of each of some ties is judged, each in a copy."""
-    rows, query = rows_of(unjudged.query, unjudged.query[ties])
+    rows, query = find_rows(unjudged.query, unjudged.query[ties])
     count = unjudged.count[rows] - (rows == ties[query])
     some = count > 0
     rows = rows[some]
@@ -221,14 +222,11 @@ def with_judged(
     level, is_there = np.full(len(query), relevance), tied > 0
     own = (placements.query, placements.doc_ids, placements.relevance, placements.above, placements.tied)
     new = (query, np.full(len(query), "", dtype=object), level, above, tied)
-    of_query, docs, levels, all_above, all_tied = (
-        np.concatenate((some, more[is_there])) for some, more in zip(own, new, strict=True)
-    )
-    found = sort_rows(
-        placements.query_ids,
-        placements.n_retrieved,
+    columns = [np.concatenate((some, more[is_there])) for some, more in zip(own, new, strict=True)]
+    found = build_placements(
+        RetrievedLists(placements.query_ids, placements.n_retrieved),
+        PlacedRows(*columns),
         judged_query=np.concatenate((placements.judged_query, query)),
         judged_relevance=np.concatenate((placements.judged_relevance, level)),
-        rows=(of_query, docs, levels, all_above, all_tied),
     )
     return replace(found, max_relevance=placements.max_relevance)

@@ -24,7 +24,7 @@ from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import KEYS
 from deadheat.core.measures import Custom, Measure
 from deadheat.core.measures.notation import Measures, parse_measures
-from deadheat.core.placements.contiguous import Contiguous, find_judged
+from deadheat.core.placements.contiguous import ContiguousEngine, find_judged
 from deadheat.core.placements.tied_rows import are_tied
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions
@@ -280,7 +280,7 @@ def evaluate_scorings(
     def evaluated(name: str, scores: FloatArray) -> Scored:
         def under(some: Sequence[Measure], given: FloatArray) -> Evaluation:
             own = replace(blocks, frame=blocks.frame.with_columns(score=pl.Series(given)))
-            engine = Contiguous(qrels, table, own, judged)
+            engine = ContiguousEngine(qrels, table, own, judged)
             return evaluate_under(conventions, qrels, table.renamed(name), some, rng, engine=engine)
 
         own = scores[rows]

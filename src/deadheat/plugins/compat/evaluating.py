@@ -23,7 +23,7 @@ from deadheat.core.io.ids import check_ids
 from deadheat.core.io.nested import Nested, check_mapping, read_numbers
 from deadheat.core.measures import Measure
 from deadheat.core.placements import policies
-from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.place import choose_engine
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.shorter_lists import condense
 from deadheat.core.scalars import NOISE
@@ -131,7 +131,7 @@ class Evaluator(Generic[Key]):
         qrels.subtopics = self._subtopics
         retrieved = Run.of_checked({query: held.get(query, {}) for query in queries}, "run")
         with warnings.catch_warnings(action="ignore", category=DeadheatWarning):  # pytrec_eval does not warn either
-            engine = engine_of(qrels, retrieved, "float32" if ties == OF_TREC_EVAL else None)
+            engine = choose_engine(qrels, retrieved, "float32" if ties == OF_TREC_EVAL else None)
         placements = policies.apply(replace(engine.place(), max_relevance=self._max_relevance), ties, engine=engine)
         return condense(placements) if self._judged_only else placements
 

@@ -25,7 +25,7 @@ from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike, split_notation
 from deadheat.core.placements import policies
-from deadheat.core.placements.place import engine_of, open_pair
+from deadheat.core.placements.place import choose_engine, open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.shorter_lists import condense, truncate
 from deadheat.core.wording import escape_invisible, format_count
@@ -422,7 +422,7 @@ class JudgedRun:
 
     def __init__(self, qrels: Qrels, run: Run) -> None:
         self._qrels, self._run, self.unanswerable = qrels, run, qrels.unanswerable
-        self._engine = cache(lambda precision: engine_of(qrels, run, precision))
+        self._engine = cache(lambda precision: choose_engine(qrels, run, precision))
         self._whole = cache(lambda precision: self._engine(precision).place())
         self._ranked = cache(self._make_ranked)
         self._shortened = cache(self._make_shortened)

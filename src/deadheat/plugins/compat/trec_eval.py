@@ -25,7 +25,7 @@ from deadheat.core.io.files import blocks
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.parameters import Only, parameter, parameters
 from deadheat.core.placements import policies
-from deadheat.core.placements.place import engine_of
+from deadheat.core.placements.place import choose_engine
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.shorter_lists import condense, truncate
 from deadheat.core.wording import (
@@ -493,7 +493,7 @@ def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
 def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) -> Placements:
     """Return the placements of the topics that count, after the tie policy."""
     # version 10 holds a score in 64 bits, earlier ones in 32; under the other policies all bits count
-    engine = engine_of(qrels, run, "float32" if ties == OF_TREC_EVAL and version < 10 else None)
+    engine = choose_engine(qrels, run, "float32" if ties == OF_TREC_EVAL and version < 10 else None)
     placements = engine.place()
     missing = placements.missing
     if not complete and missing.any():

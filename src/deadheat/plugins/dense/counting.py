@@ -18,7 +18,8 @@ from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.ids import NUL, make_nul_error
 from deadheat.core.io.values import are_beyond
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
+from deadheat.core.placements.placements import Placements
 from deadheat.core.wording import format_count
 from deadheat.plugins.dense.comparing import (
     Array,
@@ -156,20 +157,23 @@ class Counted:
         order = np.argsort(self.query_ids)  # by code point
         rank[order] = np.arange(len(order))
         rows = self.tied > 0
-        return sort_rows(
+        lists = RetrievedLists(
             self.query_ids[order],
             self.n_retrieved[order],
-            judged_query=rank[self.query],
-            judged_relevance=self.relevance,
-            rows=(
+            ends_in_tie=np.zeros(len(order), np.bool_),  # all documents have a score: nothing was cut
+            retrieves_itself=None if self.retrieves_itself is None else self.retrieves_itself[order],
+        )
+        return build_placements(
+            lists,
+            PlacedRows(
                 rank[self.query[rows]],
                 self.doc_ids[rows],
                 self.relevance[rows],
                 self.above[rows],
                 self.tied[rows],
             ),
-            ends_in_tie=np.zeros(len(order), np.bool_),  # all documents have a score: nothing was cut
-            retrieves_itself=None if self.retrieves_itself is None else self.retrieves_itself[order],
+            judged_query=rank[self.query],
+            judged_relevance=self.relevance,
         )
 
     def judgments(self) -> pl.DataFrame:

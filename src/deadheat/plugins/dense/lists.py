@@ -10,7 +10,7 @@ from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, conca
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.beside import rows_of
+from deadheat.core.placements.beside import find_rows
 from deadheat.plugins.dense.comparing import Piece, to_memory
 
 STRIPS = 8  # scores of which the greatest one is looked at: more leave fewer to sort, and a lower bound
@@ -86,7 +86,7 @@ class Lists:
             Which queries, or their places in any order.
         """
         places = places_of(queries)
-        rows, query = rows_of(self.query, places)
+        rows, query = find_rows(self.query, places)
         return replace(
             self,
             query_ids=self.query_ids[places],

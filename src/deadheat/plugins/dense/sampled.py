@@ -58,14 +58,14 @@ def sampled_scores(
     ranked = policies.apply(lists, conventions.ties, rng)
     found = []
     for measure in measures:
-        ends = [policies.extreme(lists, best=best) for best in (False, True)]
+        ends = [policies.arrange_extreme(lists, best=best) for best in (False, True)]
         if getattr(measure, "negative", "zero") == "gain":
             if positives == "each" and (counted.relevance < 0).any():
                 raise MeasureError(
                     "with positives='each' a list has one judged document, so that none of negative gain counts",
                     measure=measure.label,
                 )
-            ends = [policies.around_unjudged(lists, sign * lists.relevance) for sign in (-1, 1)]
+            ends = [policies.arrange_around_unjudged(lists, sign * lists.relevance) for sign in (-1, 1)]
         mean, variance = _moments(measure, lists, sampled)
         values, low, high = (mean if one is lists else _moments(measure, one, sampled)[0] for one in (ranked, *ends))
         values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))

@@ -1,7 +1,7 @@
 """Placements of a run that is not in memory: whole queries at a time, counted with the code for rows in memory.
 
 Wherever the rows are, those of whole queries come together, are read and checked, rounded, looked through for repeated
-pairs, and given to a task, all in one pass. What is said of them is one table: placements and counts, which alone are
+pairs, and given to a task, all in one pass. Their results are one table: placements and counts, which alone are
 kept. The rows of Spark, classic or Connect, are brought together by one shuffle, and its workers look at them: a
 partition is small beside the run, so it is held in memory. The judgments travel with the task, or in the shuffle where
 they are many. Rows of a large file are looked at here, batch by batch; those of each query must be adjacent there, as
@@ -31,10 +31,11 @@ from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, MissingDependencyError
 from deadheat.core.io.guarding import check_threads, guard_polars, guard_rows
 from deadheat.core.io.memory_limits import is_bounded, rows_at_a_time
-from deadheat.core.placements.contiguous import Contiguous, count_in
-from deadheat.core.placements.passes import QUERY, NotAdjacentError, Task, of_kind, said, said_schema
-from deadheat.core.placements.place import held
-from deadheat.core.placements.placements import Placements, from_frames
+from deadheat.core.placements.building import build_from_frames
+from deadheat.core.placements.contiguous import ContiguousEngine, count_blocks
+from deadheat.core.placements.passes import QUERY, NotAdjacentError, Task, make_results, result_schema, select_results
+from deadheat.core.placements.place import hold_in_memory
+from deadheat.core.placements.placements import Placements
 
 if TYPE_CHECKING:
     from deadheat.core.io.lazy import Reading
@@ -56,7 +57,7 @@ Look: TypeAlias = "Callable[[pl.DataFrame, Callable[[pl.Series], pl.DataFrame]],
 def by_query(
     run: Run, task: Task, judgments: pl.DataFrame = NO_JUDGMENTS, precision: ScorePrecision = None
 ) -> pl.DataFrame:
-    """Do a task with all queries of a run whose rows are not in memory, and return what was said, in no order.
+    """Do a task with all queries of a run whose rows are not in memory, and return its results, in no order.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def by_query(
     found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
     check_said(found, run, rows.reading, precision)
     run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
-    queries = of_kind(found, QUERY, "query_id").to_series()
+    queries = select_results(found, QUERY, "query_id").to_series()
     twice = queries.filter(queries.is_duplicated())
     if len(twice) and rows.in_polars:
         raise NotAdjacentError
@@ -126,7 +127,7 @@ def look_at(
     with guard_rows(where):
         checked = reading.in_polars(MemoryRows(frame).lazy)
     rows, wrong = checked.frame, checked.wrong
-    found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
+    found = [make_results(ROWS, doc_id=[json.dumps(astuple(wrong))])]
     has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
     if has_wrong or not wrong.n_rows:
         return found
@@ -136,13 +137,13 @@ def look_at(
         stored = round_and_warn(scores, precision)
     if caught:
         beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
-        found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
+        found.append(make_results(INFINITE, value=[rows["score"].filter(beyond).max()]))
     if stored is not scores:
         rows = rows.with_columns(score=pl.Series(stored))
     memory = MemoryRows(rows, query_runs=checked.query_runs)
     blocks = memory.blocks
     if check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
-        return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
+        return [*found, make_results(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
     return [*found, *task(blocks, judgments(blocks.query_ids))]
 
 
@@ -150,12 +151,12 @@ def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: Score
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
     from deadheat.core.io.lazy import WrongRows, add_up
 
-    parts = [WrongRows(*json.loads(text)) for (text,) in of_kind(found, ROWS, "doc_id").rows()]
+    parts = [WrongRows(*json.loads(text)) for (text,) in select_results(found, ROWS, "doc_id").rows()]
     reading.check(add_up(parts), run.where)
-    repeated = of_kind(found, REPEATED, "query_id", "doc_id", "above")
+    repeated = select_results(found, REPEATED, "query_id", "doc_id", "above")
     if len(repeated):
         raise run.duplicate(repeated.sort("query_id", "doc_id"))
-    infinite = of_kind(found, INFINITE, "value").to_series()
+    infinite = select_results(found, INFINITE, "value").to_series()
     if len(infinite):
         round_and_warn(infinite.sort().tail(1).to_numpy(), precision)
 
@@ -215,7 +216,7 @@ def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -
     else:
         judgments = pl.read_ipc(sent)
     of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
-    schema = pa.schema(list(zip(said_schema(), of_arrow, strict=True)))
+    schema = pa.schema(list(zip(result_schema(), of_arrow, strict=True)))
     yield from pl.concat(look(rows, lambda _: judgments)).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
 
@@ -223,7 +224,7 @@ def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.D
     """Return what this process says of the rows of a large file, batch by batch."""
     check_threads()
     own = _of_queries(judgments)
-    found = [pl.DataFrame(schema=said_schema())]
+    found = [pl.DataFrame(schema=result_schema())]
     for batch in _whole_queries(rows.batches(rows_at_a_time())):
         found += look(batch, own)
     return pl.concat(found)
@@ -295,16 +296,18 @@ class ByQuery:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._held().place()
-            counts = of_kind(found, QUERY, "query_id", "doc_id", "above", "tied", "value").select(
+            counts = select_results(found, QUERY, "query_id", "doc_id", "above", "tied", "value").select(
                 "query_id",
                 n_retrieved="above",
                 ends_in_tie=pl.col("tied") > 0,
                 top_score="value",
                 retrieves_itself=pl.col("doc_id").is_not_null(),
             )
-            rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
+            rows = select_results(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename(
+                {"value": "relevance"}
+            )
             del found  # there may be many judgments
-            return from_frames(self._qrels, self._run, counts, rows)
+            return build_from_frames(self._qrels, self._run, counts, rows)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
@@ -315,35 +318,39 @@ class ByQuery:
                 found = by_query(self._run, partial(say_first, rule), judged, self._precision)
             except NotAdjacentError:
                 return self._held().count_first(placements, rows, rule)
-            first = of_kind(found, FIRST, "query_id", "doc_id", "above")
+            first = select_results(found, FIRST, "query_id", "doc_id", "above")
             return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
 
-    def _held(self) -> Contiguous:
+    def _held(self) -> ContiguousEngine:
         """Return the engine for rows in memory, which are checked first."""
         if is_bounded():
             self._run.notes = tuple(dict.fromkeys((*self._run.notes, NOT_ADJACENT)))
-        return held(self._qrels, self._run, self._precision)
+        return hold_in_memory(self._qrels, self._run, self._precision)
 
 
 def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents each query has, and where its judged ones are."""
-    counts, rows = count_in(blocks, judgments)
+    counts, rows = count_blocks(blocks, judgments)
     rows = rows.drop("block").sort("query_id", "doc_id")  # one order, however the rows were divided
     own_document = pl.when("retrieves_itself").then("query_id").alias("doc_id")  # that has the id of the query
     counts = counts.with_columns(own_document).drop("retrieves_itself")
     return [
-        said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied", "top_score": "value"}).to_dict()),
-        said(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),
+        make_results(
+            QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied", "top_score": "value"}).to_dict()
+        ),
+        make_results(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),
     ]
 
 
 def say_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents of its tie a rule ("doc_id" or "input") puts before each of the given ones."""
-    found = [said(QUERY, query_id=blocks.query_ids)]  # to see that each comes once
+    found = [make_results(QUERY, query_id=blocks.query_ids)]  # to see that each comes once
     own = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.implode()))
     if len(own):
-        engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
+        engine = ContiguousEngine(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
         placements = engine.place()
         rows = np.flatnonzero(placements.tied > 1)
-        found.append(said(FIRST, **placements.pairs(rows).to_dict(), above=engine.count_first(placements, rows, rule)))
+        found.append(
+            make_results(FIRST, **placements.pairs(rows).to_dict(), above=engine.count_first(placements, rows, rule))
+        )
     return found

@@ -11,7 +11,8 @@ import polars as pl
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges, sums_of
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError
-from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
+from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.score_counts import count_above_and_tied
 from deadheat.plugins.fusion.pool import Pool, RankedRun
 
@@ -151,8 +152,8 @@ class JudgedPool:
         n_judged = np.bincount(query, minlength=self.pool.n_queries)
         most = int(n_judged.max(initial=0))
         if most * FEW_ROWS > len(scores) or most > FEW:
-            above, tied, _, _ = count_above_and_tied(scores, bounds, query, own, self.candidate)
-            return above, tied
+            counts = count_above_and_tied(scores, bounds, query, own, self.candidate)
+            return counts.above, counts.tied
         # few judged documents of long lists: to compare is faster than to sort
         first = np.searchsorted(query, np.arange(self.pool.n_queries))
         above = np.zeros(len(query), np.int64)
@@ -199,17 +200,14 @@ class JudgedPool:
         is_known = self._codes >= 0
         n_retrieved[self._codes[is_known]] = n_documents[is_known]
         candidates = self.candidate[judged]
-        rows = (
+        rows = PlacedRows(
             self._codes[self.pool.query[candidates]],
             self.pool.doc_ids.gather(candidates),
             self.relevance[judged],
             above,
             tied,
         )
-        return sort_rows(
-            np.array(queries["query_id"].to_list(), dtype=object),
-            n_retrieved,
-            judged_query=judged_query,
-            judged_relevance=judged_relevance,
-            rows=rows,
+        query_ids = np.array(queries["query_id"].to_list(), dtype=object)
+        return build_placements(
+            RetrievedLists(query_ids, n_retrieved), rows, judged_query=judged_query, judged_relevance=judged_relevance
         )

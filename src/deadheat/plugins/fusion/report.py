@@ -97,7 +97,7 @@ def _row(run: Run, scored: Scored | None) -> dict[str, Any]:
         "system": run.name,
         "n_queries": len(groups.query_ids),
         "n_documents": n_documents,
-        "tied": groups.size.sum() / n_documents if n_documents else 0.0,
+        "tied": groups.tie_size.sum() / n_documents if n_documents else 0.0,
     }
     if scored is not None:
         for scores in scored.evaluations[run.name]:

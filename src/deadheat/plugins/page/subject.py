@@ -20,7 +20,7 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.stratum import strata_of
 from deadheat.core.measures import Measure, unit_of
-from deadheat.core.placements.grouping import grouped, ties_of
+from deadheat.core.placements.grouping import group_run, select_queries
 from deadheat.core.report.conventions import span_of, span_of_ties
 from deadheat.core.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.core.scalars import NOISE
@@ -162,7 +162,7 @@ class Subject:
     def ties_of(self, system: str) -> pl.DataFrame | None:
         """Return the ties of all queries in a run; None if it is not at hand."""
         run = self.runs.get(system)
-        return None if run is None else ties_of(grouped(run).by_query(), list(self.query_ids))
+        return None if run is None else select_queries(group_run(run).describe_queries(), list(self.query_ids))
 
     def by_doc_id(self, system: str, measure: Measure) -> Scores | None:
         """Return the scores of a system with its ties broken by document id; None if they are not known."""

@@ -21,7 +21,8 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.core.placements import policies
-from deadheat.core.placements.placements import Placements, sort_rows
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
+from deadheat.core.placements.placements import Placements
 from deadheat.core.settings import TIES
 from deadheat.plugins.compat.evaluating import Evaluator, tie_policy
 from deadheat.plugins.dense.counting import count_dense
@@ -291,12 +292,13 @@ class Best:
         is_last = scores == self._values[query, -1]
         tied[is_last] = self._n_last[query[is_last]]  # among them those that are not kept
         n_queries = len(self._n_relevant)
-        return sort_rows(
-            np.arange(n_queries).astype(str).astype(object),
-            np.full(n_queries, self._n_scored),
+        query_ids = np.arange(n_queries).astype(str).astype(object)
+        no_documents = np.empty(len(query), dtype=object)
+        return build_placements(
+            RetrievedLists(query_ids, np.full(n_queries, self._n_scored)),
+            PlacedRows(query, no_documents, np.ones(len(query)), above, tied),
             judged_query=np.repeat(np.arange(n_queries), self._n_relevant),
             judged_relevance=np.ones(self._n_relevant.sum()),
-            rows=(query, np.empty(len(query), dtype=object), np.ones(len(query)), above, tied),
         )
 
 

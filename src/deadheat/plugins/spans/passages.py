@@ -8,12 +8,12 @@ from typing import cast
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
+from deadheat.core.placements.beside import BesideRows, BesideTable, PlacedTable, TableForm, add_beside, join_codes
 from deadheat.core.placements.placements import Placements
 
 
 @dataclass(frozen=True, eq=False)
-class Passages(OfQueries):
+class Passages(BesideRows):
     """The chunks of a run and the spans that they are held against; `doc_ids` is None for a span.
 
     Attributes
@@ -40,7 +40,7 @@ def passages_of(passages: pl.DataFrame, query_ids: Sequence[str]) -> Passages:
         query_id, doc_id, document, start, end and relevance.
     query_ids : sequence of str
     """
-    rows = coded(passages, query_ids).sort("code", maintain_order=True)
+    rows = join_codes(passages, query_ids).sort("code", maintain_order=True)
     document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
     numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
     return Passages(rows["code"].to_numpy(), rows["doc_id"], document, *numbers)

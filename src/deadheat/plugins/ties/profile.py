@@ -22,7 +22,7 @@ from deadheat.core.evaluation.warned import warn
 from deadheat.core.measures import Measure
 from deadheat.core.measures.discounted import LOWEST_POSITIVE
 from deadheat.core.measures.notation import MeasureLike, parse_measures
-from deadheat.core.placements.grouping import Grouped, grouped, ties_of
+from deadheat.core.placements.grouping import ScoreGroups, group_run, select_queries
 from deadheat.core.placements.place import open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.policies import LOOK_AT_RUN
@@ -226,7 +226,7 @@ class TieProfile(Plottable, Renderable, figures="ties", shown=("traditional", "l
         """
         if self.placements is None or self.rule is None:
             return self.queries
-        ties = ties_of(self.queries, self.placements.query_ids.tolist())
+        ties = select_queries(self.queries, self.placements.query_ids.tolist())
         return pl.concat(
             ties.with_columns(
                 measure=pl.lit(str(one.measure.label)),
@@ -301,10 +301,10 @@ def tie_profile(
         raise ParameterError("measures need qrels", found="None")
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     check_each(run, is_asked=check_duplicates)
-    scored, run = grouped(run), run.then_by(*keys)
+    scored, run = group_run(run), run.then_by(*keys)
     if not len(scored.query_ids):
         raise DataError("it has queries without documents alone, so nothing ties", path=run.where)
-    profile = replace(_describe(run.name, grouped(run) if keys else scored, scored, cutoffs), notes=run.notes)
+    profile = replace(_describe(run.name, group_run(run) if keys else scored, scored, cutoffs), notes=run.notes)
     if qrels is None:
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
@@ -313,7 +313,7 @@ def tie_profile(
         Conventions(missing=missing, no_relevant=no_relevant), qrels, run, parse_measures(measures), beside
     )
     warn({run.where: exact}, qrels, {run.where: run})
-    ties = ties_of(profile.queries, exact.query_ids.tolist())
+    ties = select_queries(profile.queries, exact.query_ids.tolist())
     is_judged = len(exact.placements.query) > 0
     decided = tuple(map(find_decided, exact))
     return replace(
@@ -336,25 +336,29 @@ def n_relevant(measure: Measure, placements: Placements) -> IntArray:
     return placements.n_relevant(LOWEST_POSITIVE if lowest is None else float(lowest))
 
 
-def _describe(name: str, found: Grouped, scored: Grouped, at: Sequence[int]) -> TieProfile:
+def _describe(name: str, found: ScoreGroups, scored: ScoreGroups, at: Sequence[int]) -> TieProfile:
     """Describe ties; `scored` are those of the scores alone, before other keys broke some of them."""
     n_queries, largest = len(found.query_ids), None
-    if len(found.size):
-        place = int(found.size.argmax())
-        query, above = found.query_ids[int(found.query[place])], found.above[place]
-        is_own = scored.query == scored.query_ids.to_list().index(query)
-        largest = LargestTie(query, float(scored.score[is_own & (scored.above <= above)][-1]), int(found.size[place]))
-    cuts = [(cutoff, int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
+    if len(found.tie_size):
+        place = int(found.tie_size.argmax())
+        query, above = found.query_ids[int(found.tie_query[place])], found.tie_above[place]
+        is_own = scored.tie_query == scored.query_ids.to_list().index(query)
+        largest = LargestTie(
+            query, float(scored.tie_score[is_own & (scored.tie_above <= above)][-1]), int(found.tie_size[place])
+        )
+    cuts = [
+        (cutoff, int(((found.tie_above < cutoff) & (found.tie_above + found.tie_size > cutoff)).sum())) for cutoff in at
+    ]
     n_levels, levels = find_levels(scored.scores, scored.sizes)
     decimals = next((n for n in range(MAX_DECIMALS + 1) if is_kept(scored.scores, n)), None)
     return TieProfile(
         name=name,
         n_queries=n_queries,
         n_documents=int(found.n_documents.sum()),
-        n_queries_with_ties=len(np.unique(found.query)),
-        n_ties=len(found.size),
-        n_tied=int(found.size.sum()),
-        tie_size=_spread(found.size) if len(found.size) else None,
+        n_queries_with_ties=len(np.unique(found.tie_query)),
+        n_ties=len(found.tie_size),
+        n_tied=int(found.tie_size.sum()),
+        tie_size=_spread(found.tie_size) if len(found.tie_size) else None,
         largest=largest,
         distinct_scores=_spread(scored.n_groups),
         cuts=tuple(Cut(cutoff, n, n / n_queries) for cutoff, n in cuts),  # a query has at most one such tie
@@ -362,7 +366,7 @@ def _describe(name: str, found: Grouped, scored: Grouped, at: Sequence[int]) -> 
         levels=levels,
         decimals=decimals,
         grid=next((grid for grid in GRIDS if is_on_grid(scored.scores, grid, decimals)), None),
-        queries=found.by_query(),
+        queries=found.describe_queries(),
     )
 
 

@@ -26,8 +26,8 @@ from deadheat.core.io.records import Wanted, as_text, as_written, read_records
 from deadheat.core.measures import Measure, NumRet
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.measures.orders import StoredMeasure
-from deadheat.core.placements.place import engine_of
-from deadheat.core.placements.top_rows import OfTopRows, TopRows
+from deadheat.core.placements.place import choose_engine
+from deadheat.core.placements.top_rows import TopRows, TopRowsEngine
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list
@@ -251,13 +251,13 @@ def rescore(
         is_by_ontology = evaluation.graded is not None and measure.by_ontology
         if is_by_ontology or isinstance(measure, StoredMeasure):
             lost.append(measure)
-    engine = engine_of(qrels, run, conventions.score_precision)
+    engine = choose_engine(qrels, run, conventions.score_precision)
     found = evaluate_under(conventions, qrels, run, [one for one in measures if one not in lost], engine=engine)
     unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}
-    if isinstance(engine, OfTopRows):
+    if isinstance(engine, TopRowsEngine):
         unknown |= _lacking(found, engine.known)
     parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
-    if isinstance(engine, OfTopRows) and not engine.known["is_whole"].all():
+    if isinstance(engine, TopRowsEngine) and not engine.known["is_whole"].all():
         parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
     queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
     return Evaluation((scores for scores in found if scores.measure not in unknown), **found.parts() | parts), queries
@@ -271,7 +271,7 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
     found : Evaluation
         From the ranks that are known.
     known : polars.DataFrame
-        query_id, is_whole and n_known, as `OfTopRows` has them.
+        query_id, is_whole and n_known, as `TopRowsEngine` has them.
     """
     placements, conventions = found.placements, found.conventions
     own = pl.DataFrame({"query_id": found.query_ids.tolist()}, schema={"query_id": pl.String}).join(
