@@ -11,7 +11,7 @@ from _families import table
 from numpy.typing import NDArray
 
 from deadheat.core import stats
-from deadheat.core.stats.families import shared_bounds
+from deadheat.core.stats.simultaneous_intervals import simultaneous_bounds
 
 Values = NDArray[np.float64]
 
@@ -115,7 +115,7 @@ def rates(draw: Draw, n_systems: int, n: int, seed: int) -> dict[str, float]:
             if true.any():
                 power[method].append(100 * float((own[true != 0] < LEVEL).mean()))
         critical = np.sort(maxima)[-int(LEVEL * (N_FLIPS + 1))]
-        low, high = shared_bounds(differences, critical, alternative="two-sided", cluster=None, weights=None)
+        low, high = simultaneous_bounds(differences, critical, alternative="two-sided", cluster=None, weights=None)
         held.append(100 * float(((low <= true + 1e-12) & (true - 1e-12 <= high)).all()))
     found_of = {f"error {method}": own for method, own in errors.items()}
     found_of |= {f"power {method}": own for method, own in power.items()} | {"held": held}

@@ -9,8 +9,10 @@ import pytest
 from deadheat.core import stats
 from deadheat.core.arrays import FloatArray
 from deadheat.core.stats.alternatives import Alternative
-from deadheat.core.stats.families import Block, Blocks, FamilyTest, flip_family, shared_bounds, undecided
+from deadheat.core.stats.families import Block, Blocks
+from deadheat.core.stats.family_tests import FamilyTest, find_undecided, flip_family
 from deadheat.core.stats.resamples import sign_flip_sums
+from deadheat.core.stats.simultaneous_intervals import simultaneous_bounds
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -95,7 +97,7 @@ def test_few_units_have_all_patterns_of_signs(alternative: str) -> None:
 def test_many_exact_differences_are_fewer_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).normal(size=(5, 12))
     assert flipped(pairs_of(values), n_resamples=99).is_exact.all()
-    monkeypatch.setattr("deadheat.core.stats.significance.EXACT_SUMS", 100)
+    monkeypatch.setattr("deadheat.core.stats.randomization.MAX_EXACT_SUMS", 100)
     found = flipped(pairs_of(values), n_resamples=99)
     assert not found.is_exact.any()
     assert (found.p_values * 100).tolist() == pytest.approx(np.round(found.p_values * 100).tolist())  # of 99 flips
@@ -104,9 +106,10 @@ def test_many_exact_differences_are_fewer_queries(monkeypatch: pytest.MonkeyPatc
 def test_batches_and_pieces_are_those_of_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).normal(size=(40, 50)).cumsum(axis=0) / 8
     whole = flipped(pairs_of(values))
-    monkeypatch.setattr("deadheat.core.stats.families.CELLS", 50 * 100)
-    monkeypatch.setattr("deadheat.core.stats.families.ROWS", 3)
-    monkeypatch.setattr("deadheat.core.stats.families.FLIPS", 7)
+    monkeypatch.setattr("deadheat.core.stats.families.BATCH_CELLS", 50 * 100)
+    monkeypatch.setattr("deadheat.core.stats.family_flips.BATCH_CELLS", 50 * 100)
+    monkeypatch.setattr("deadheat.core.stats.family_flips.PIECE_ROWS", 3)
+    monkeypatch.setattr("deadheat.core.stats.family_flips.PIECE_FLIPS", 7)
     again = flipped(pairs_of(values))
     assert again.p_values.tolist() == whole.p_values.tolist()
     assert adjusted(again).tolist() == adjusted(whole).tolist()
@@ -131,7 +134,7 @@ def test_an_interval_excludes_0_just_where_p_is_below_the_level(
         block = Block(sums.T, np.arange(15))
         found = flipped(partial(tuple, [block]), alternative=alternative)
         columns = None if weights is None else np.repeat(weights[:, None], 15, axis=1)
-        low, high = shared_bounds(
+        low, high = simultaneous_bounds(
             differences, found.critical, alternative=alternative, cluster=cluster, weights=columns
         )
         is_significant = stats.significant(adjusted(found), 0.05)
@@ -147,7 +150,7 @@ def test_an_interval_is_that_of_t_with_the_quantile_of_the_maxima() -> None:
     second, first = np.triu_indices(5, 1)
     differences = (values[first] - values[second]).T
     critical = flipped(pairs_of(values)).critical
-    low, high = shared_bounds(differences, critical, alternative="two-sided", cluster=None, weights=None)
+    low, high = simultaneous_bounds(differences, critical, alternative="two-sided", cluster=None, weights=None)
     t = critical * np.sqrt(39 / (40 - critical**2))
     half = t * differences.std(axis=0, ddof=1) / np.sqrt(40)
     assert low == pytest.approx(differences.mean(axis=0) - half)
@@ -158,27 +161,27 @@ def test_no_interval_is_finite_where_no_flips_can_be_few_enough() -> None:
     values = np.random.default_rng(7).normal(size=(3, 4))  # 8 patterns: p is 1/8 or more
     found = flipped(pairs_of(values))
     assert found.critical == np.inf
-    ends = shared_bounds(values.T, found.critical, alternative="two-sided", cluster=None, weights=None)
+    ends = simultaneous_bounds(values.T, found.critical, alternative="two-sided", cluster=None, weights=None)
     assert np.isinf(ends).all()
 
 
 def test_an_interval_of_differences_that_are_all_0_is_0_and_one_unit_has_none() -> None:
     differences = np.random.default_rng(7).normal(size=(4, 3))
     differences[:, 1] = 0.0
-    low, high = shared_bounds(differences, np.inf, alternative="two-sided", cluster=None, weights=None)
+    low, high = simultaneous_bounds(differences, np.inf, alternative="two-sided", cluster=None, weights=None)
     assert (low.tolist(), high.tolist()) == ([-np.inf, 0, -np.inf], [np.inf, 0, np.inf])
-    low, high = shared_bounds(differences, np.inf, alternative="greater", cluster=None, weights=None)
+    low, high = simultaneous_bounds(differences, np.inf, alternative="greater", cluster=None, weights=None)
     assert (low.tolist(), high.tolist()) == ([-np.inf, 0, -np.inf], [np.inf] * 3)
     one_cluster = np.zeros(4, int)
     for rows, cluster in ((differences[:1], None), (differences, one_cluster)):
-        ends = shared_bounds(rows, np.inf, alternative="two-sided", cluster=cluster, weights=None)
+        ends = simultaneous_bounds(rows, np.inf, alternative="two-sided", cluster=cluster, weights=None)
         assert np.isnan(ends).all()
 
 
 def test_more_flips_are_drawn_while_it_is_open_what_is_significant() -> None:
     values = np.random.default_rng(8).normal(size=(6, 60)) + np.linspace(0, 0.62, 6)[:, None]
     few = flipped(pairs_of(values))
-    is_open = undecided(adjusted(few), np.full(15, 999), "none", 0.05)
+    is_open = find_undecided(adjusted(few), np.full(15, 999), "none", 0.05)
     assert is_open.any()
     more = flipped(pairs_of(values), most_flips=5_000)
     assert more.n_flips == 5_000
@@ -226,7 +229,7 @@ def test_another_seed_reverses_no_decision_that_is_not_marked() -> None:
     sides = np.zeros((100, 28))
     for seed in range(100):
         found = flipped(pairs_of(values), n_resamples=2_000, rng=np.random.default_rng(seed))
-        is_open = undecided(adjusted(found), np.full(28, found.n_counted), "none", 0.05)
+        is_open = find_undecided(adjusted(found), np.full(28, found.n_counted), "none", 0.05)
         sides[seed] = np.where(is_open, 0, np.where(adjusted(found) < 0.05, 1, -1))
     assert (sides == 0).any()
     assert np.minimum((sides > 0).sum(axis=0), (sides < 0).sum(axis=0)).max() <= 1

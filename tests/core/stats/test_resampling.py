@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 from deadheat.core import stats
-from deadheat.core.stats import resamples, significance
+from deadheat.core.stats import resamples, tukey
 
 if TYPE_CHECKING:
     from deadheat.core.arrays import FloatArray, IntArray
@@ -74,7 +74,7 @@ def test_a_seed_gives_the_same_whatever_the_batches_are(n_units: int, monkeypatc
     for cells in (1, 50, 3_000):
         monkeypatch.setattr(resamples, "DRAWN_CELLS", cells)
         monkeypatch.setattr(resamples, "BATCH_CELLS", 7 * cells)
-        monkeypatch.setattr(significance, "PERMUTED_CELLS", cells)
+        monkeypatch.setattr(tukey, "BATCH_CELLS", cells)
         for found, expected in zip(draw(), at_once, strict=True):
             assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 

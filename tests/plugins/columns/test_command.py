@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.stats.ranks import resample_choice
+from deadheat.core.stats.selection import resample_choice
 from support.command import call, ok
 
 HEAD = "query_id,doc_id,relevance,good,tied,low,name"

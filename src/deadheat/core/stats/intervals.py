@@ -8,7 +8,7 @@ from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import BOUNDED, OF_ANY_MEANS, SKEWED
 from deadheat.core.stats.bootstrap_intervals import bootstrap_t_bounds, resampled_bounds
 from deadheat.core.stats.gaffke import gaffke_bounds
-from deadheat.core.stats.resamples import BATCH_CELLS, batches, bootstrap_means, means_of
+from deadheat.core.stats.resamples import BATCH_CELLS, as_resampled_means, batches, bootstrap_means
 from deadheat.core.stats.student_intervals import skewed_t_bounds, t_bounds
 from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, split_into_units
 
@@ -106,7 +106,7 @@ def interval_bounds(
     codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
     seed = int(random_generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-    given = None if means is None else means_of(means, values)
+    given = None if means is None else as_resampled_means(means, values)
     # as many columns at a time as stay in the cache: resamples of all may take more memory than there is
     for first, last in batches(values.shape[1], 1 if method in EXACT else n_resamples, BATCH_CELLS):
         for units in split_into_units(

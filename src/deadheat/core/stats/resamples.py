@@ -1,8 +1,8 @@
 """Resamples of units: drawn counts, random signs, and the means and sums that they give.
 
 Resampled means and sums are products of a matrix of counts or signs with the matrix of values. All columns share the
-resamples, so that differences between columns stay paired. A seed gives the same resamples whatever the batches are
-and whatever other columns there are.
+resamples, so differences between columns stay paired. A seed gives the same resamples for any size of batches and
+beside any other columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.units import Units, as_clusters, as_matrix, as_weights, split_into_units
 
 DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
-BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS
+BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, as each one wakes the threads of BLAS
 
 
 @with_own_arithmetic
@@ -29,8 +29,8 @@ def bootstrap_means(
 ) -> FloatArray:
     """Return the mean over queries in each bootstrap resample of the units.
 
-    A resample draws as many units as there are, with replacement; its mean is the sum of what was drawn over the
-    number of queries drawn.
+    A resample draws as many units as there are, with replacement; its mean is the sum of the drawn values over the
+    number of drawn queries.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def bootstrap_means(
 
     References
     ----------
-    Efron and Tibshirani 1993, An Introduction to the Bootstrap.
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, https://doi.org/10.1201/9780429246593.
 
     Examples
     --------
@@ -56,11 +56,12 @@ def bootstrap_means(
     >>> round(float(means.mean()), 2)
     0.75
     """
-    operand = np.column_stack([sums, sizes])
+    sums_and_sizes = np.column_stack([sums, sizes])
     means = np.empty((n_resamples, sums.shape[1]))
-    for first, counts in drawn_counts(len(sizes), n_resamples, rng):
-        drawn = counts @ operand
-        np.divide(drawn[:, :-1], drawn[:, -1:], out=means[first : first + len(counts)])
+    for first, counts in draw_counts(len(sizes), n_resamples, rng):
+        drawn = counts @ sums_and_sizes
+        rows = slice(first, first + len(counts))
+        np.divide(drawn[:, :-1], drawn[:, -1:], out=means[rows])
     return means
 
 
@@ -69,7 +70,7 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
 
     .. math:: t^* = \frac{\bar{x}^* - \bar{x}}{se^*}
 
-    with the standard error of :attr:`Units.linear_errors`, of the resample.
+    where :math:`se^*` is :attr:`Units.linear_errors` of the resample.
 
     Parameters
     ----------
@@ -81,29 +82,38 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
     Returns
     -------
     ndarray of float, shape (n_resamples, n_columns)
-        Infinite where a resample is off the mean and without spread; 0 where it is at the mean and without spread.
+        In a resample without spread 0 if its mean is that of the data, and infinite if not.
 
     References
     ----------
-    Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5. Hall 1992, The Bootstrap and Edgeworth
-    Expansion.
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5, https://doi.org/10.1201/9780429246593.
+    Hall 1992, The Bootstrap and Edgeworth Expansion, https://doi.org/10.1007/978-1-4612-4384-7.
     """
-    centred, sizes = units.residuals, units.sizes
+    centred = units.residuals
+    sizes = units.sizes
     n_units, n_columns = centred.shape
-    operand = np.column_stack([centred, centred**2, centred * sizes[:, None], sizes, sizes**2]).astype(np.float64)
-    negligible = ROUNDING * np.abs(centred).sum(axis=0), ROUNDING * (centred**2).sum(axis=0)
-    found = np.empty((n_resamples, n_columns))
-    for first, counts in drawn_counts(n_units, n_resamples, rng):
-        for start, stop in batches(len(counts), operand.shape[1], BATCH_CELLS):
-            drawn = counts[start:stop] @ operand
-            sums, squares, products = (drawn[:, n * n_columns : (n + 1) * n_columns] for n in range(3))
-            mean = sums / drawn[:, -2:-1]
-            spread = squares - 2 * mean * products + mean**2 * drawn[:, -1:]  # sum of (S_g - n_g mean)^2
-            flat = spread <= negligible[1]
-            t = sums / np.sqrt(np.where(flat, 1.0, spread * (n_units / (n_units - 1))))
-            at_mean = np.abs(sums) <= negligible[0]
-            found[first + start : first + stop] = np.where(flat, np.where(at_mean, 0.0, np.copysign(np.inf, sums)), t)
-    return found
+    products = centred * sizes[:, None]
+    moments = np.column_stack([centred, centred**2, products, sizes, sizes**2]).astype(np.float64)
+    negligible_sums = ROUNDING * np.abs(centred).sum(axis=0)
+    negligible_squares = ROUNDING * (centred**2).sum(axis=0)
+    statistics = np.empty((n_resamples, n_columns))
+    for first, counts in draw_counts(n_units, n_resamples, rng):
+        for start, stop in batches(len(counts), moments.shape[1], BATCH_CELLS):
+            drawn = counts[start:stop] @ moments
+            drawn_sums = drawn[:, :n_columns]
+            drawn_squares = drawn[:, n_columns : 2 * n_columns]
+            drawn_products = drawn[:, 2 * n_columns : 3 * n_columns]
+            n_queries = drawn[:, -2:-1]
+            squared_sizes = drawn[:, -1:]
+            mean = drawn_sums / n_queries
+            spread = drawn_squares - 2 * mean * drawn_products + mean**2 * squared_sizes  # sum of (S_g - n_g mean)^2
+            is_constant = spread <= negligible_squares
+            variance = np.where(is_constant, 1.0, spread * (n_units / (n_units - 1)))
+            t = drawn_sums / np.sqrt(variance)
+            is_at_mean = np.abs(drawn_sums) <= negligible_sums
+            limit = np.where(is_at_mean, 0.0, np.copysign(np.inf, drawn_sums))
+            statistics[first + start : first + stop] = np.where(is_constant, limit, t)
+    return statistics
 
 
 @with_own_arithmetic
@@ -126,18 +136,19 @@ def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Gener
     >>> np.unique(sign_flip_sums(differences, n_resamples=100, rng=np.random.default_rng(1))).tolist()
     [-0.75, -0.25, 0.25, 0.75]
     """
-    sums = np.empty((values.shape[1], n_resamples)).T  # all of a column lie together
+    sums = np.empty((values.shape[1], n_resamples)).T  # the sums of a column are adjacent in memory
     for start, stop in batches(n_resamples, max(values.shape), BATCH_CELLS):
-        sums[start:stop] = drawn_signs(stop - start, len(values), rng) @ values
+        sums[start:stop] = draw_signs(stop - start, len(values), rng) @ values
     return sums
 
 
-def drawn_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> FloatArray:
+def draw_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> FloatArray:
     """Return a random sign of each unit in each resample, shape (n_resamples, n_units)."""
-    width = 4 * -(-n_units // 32)  # bytes of a row: whole words, since a generator draws no less
-    words = np.frombuffer(rng.bytes(n_resamples * width), np.uint8).reshape(n_resamples, width)
-    signs = np.unpackbits(words, axis=1, count=n_units).astype(np.float64)
-    signs *= 2
+    n_words = -(-n_units // 32)
+    n_bytes = 4 * n_words  # of a row: a generator draws whole words, so that batches do not change the signs
+    drawn = np.frombuffer(rng.bytes(n_resamples * n_bytes), np.uint8).reshape(n_resamples, n_bytes)
+    signs = np.unpackbits(drawn, axis=1, count=n_units).astype(np.float64)
+    signs *= 2  # in place: a bit of 0 becomes -1
     signs -= 1
     return signs
 
@@ -181,19 +192,19 @@ def resampled_means(
     (99, 1)
     """
     values = as_matrix("values", values)
-    codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
+    codes = as_clusters(cluster, len(values))
+    factors = as_weights(weights, values)
     n_resamples = as_resamples("n_resamples", n_resamples)
     seed = int(random_generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
-    for units in split_into_units(values, codes, fewest=1, weights=own):
-        means[:, units.columns] = bootstrap_means(
-            units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed)
-        )
+    for units in split_into_units(values, codes, fewest=1, weights=factors):
+        generator = np.random.default_rng(seed)
+        means[:, units.columns] = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=generator)
     return means
 
 
-def means_of(given: ArrayLike, values: FloatArray) -> FloatArray:
-    """Return resampled means that were given; raise if they do not fit the values."""
+def as_resampled_means(given: ArrayLike, values: FloatArray) -> FloatArray:
+    """Return the given resampled means as an array; raise `ParameterError` if they do not fit the values."""
     means = np.asarray(given, np.float64)
     if means.ndim != 2 or not len(means) or means.shape[1] != values.shape[1]:
         raise ParameterError(
@@ -204,29 +215,32 @@ def means_of(given: ArrayLike, values: FloatArray) -> FloatArray:
     return means
 
 
-def drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the first resample of each batch, and how often each unit was drawn in each one, shape (b, n_units).
+def draw_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the first resample of each batch, and how often each unit was drawn in each resample of it.
 
+    The counts have the shape (batch size, n_units), and are valid until the next batch: the array is written again.
     Counting draws in pieces that stay in the cache is four times as fast as `rng.multinomial`.
     """
-    buffer = np.empty((min(n_resamples, max(1, BATCH_CELLS // n_units)), n_units))
+    batch_size = min(n_resamples, max(1, BATCH_CELLS // n_units))
+    counts = np.empty((batch_size, n_units))
     for first, last in batches(n_resamples, n_units, BATCH_CELLS):
         for start, stop in batches(last - first, n_units, DRAWN_CELLS):
-            rows = stop - start
-            drawn = rng.integers(0, n_units, (rows, n_units))
-            drawn += n_units * np.arange(rows)[:, None]
-            buffer[start:stop] = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units)
-        yield first, buffer[: last - first]
+            n_rows = stop - start
+            drawn = rng.integers(0, n_units, (n_rows, n_units))
+            drawn += n_units * np.arange(n_rows)[:, None]  # the cell of the unit in the counts of these rows
+            piece = np.bincount(drawn.ravel(), minlength=n_rows * n_units)
+            counts[start:stop] = piece.reshape(n_rows, n_units)
+        yield first, counts[: last - first]
 
 
 def batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, int]]:
-    """Yield the first row and the end of batches that hold at most `max_cells` cells, or one row.
+    """Yield the first row and the end of batches of at most `max_cells` cells, or of a single row.
 
-    What the caller does with them is announced if it takes long.
+    If all batches take long, a warning says so.
     """
-    rows = max(1, max_cells // max(1, n_columns))
+    batch_size = max(1, max_cells // max(1, n_columns))
     with lasting("resampling", n_rows, "; fewer resamples take less") as advance:
-        for start in range(0, n_rows, rows):
-            stop = min(start + rows, n_rows)
+        for start in range(0, n_rows, batch_size):
+            stop = min(start + batch_size, n_rows)
             yield start, stop
             advance(stop - start)

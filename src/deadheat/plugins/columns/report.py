@@ -19,7 +19,7 @@ from deadheat.core.report.conventions import (
 )
 from deadheat.core.report.model import Column, Fact, Report, format_cell, share_cell, tabulate
 from deadheat.core.scalars import NOISE
-from deadheat.core.stats.ranks import Selection, resample_choice
+from deadheat.core.stats.selection import Selection, resample_choice
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.columns.scorings import Scored
 from deadheat.version import __version__

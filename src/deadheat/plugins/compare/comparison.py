@@ -31,7 +31,7 @@ from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.phases import lasting
 from deadheat.core.random_generators import Rng
 from deadheat.core.stats.power import check_power
-from deadheat.core.stats.significance import t_tail
+from deadheat.core.stats.student_tests import t_tail
 from deadheat.core.structures import group_values
 from deadheat.core.wording import UNIT, escape_invisible, format_count
 from deadheat.plugins.compare.comparison_parts import ComparisonPart

@@ -11,7 +11,7 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.design import Design
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.measures import Measure
-from deadheat.core.stats.significance import t_tail
+from deadheat.core.stats.student_tests import t_tail
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.verdict import Within

@@ -48,7 +48,7 @@ from deadheat.core.report.of_strata import few_queries, overlapping
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.report.tiers import LETTERS, letter
 from deadheat.core.scalars import as_integer
-from deadheat.core.stats.ranks import tiers_of
+from deadheat.core.stats.ranks import assign_tiers
 from deadheat.core.wording import format_count, format_list, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion, tell_absent
 from deadheat.plugins.compare.comparison import Comparison
@@ -656,7 +656,7 @@ def _tiers(part: Comparison, measure: Measure) -> dict[str, str]:
         better[place[winner], place[loser]] = True
     if not better.any():
         return {}
-    tiers = tiers_of(range(len(names)), better).tolist()
+    tiers = assign_tiers(range(len(names)), better).tolist()
     return {name: str(tier) for name, tier in zip(names, tiers, strict=True)}
 
 

@@ -20,7 +20,7 @@ from deadheat.core.kernels import agreement, overlap
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import random_generator
-from deadheat.core.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
+from deadheat.core.stats.ranks import ranks, resampled_ranks, summarize_ranks
 from deadheat.core.wording import MOST_OFF, escape_invisible
 from deadheat.plugins.compare.flips import Side, side_of
 from deadheat.plugins.compare.orders import MAX_ORDERS, draw_values, listed_values
@@ -298,7 +298,8 @@ def rank_intervals(
     )
     by_mean = means.sum(axis=0, keepdims=True) / own.sum()
     (rank,), _ = ranks(by_mean if higher else -by_mean)
-    columns = (rank, *bounds_of_ranks(best, worst, design.confidence_level))
+    summary = summarize_ranks(best, worst, design.confidence_level)
+    columns = (rank, summary.low, summary.high, summary.p_best)
     return [
         {"system": name, "rank": rank, "low": low, "high": high, "p_best": p_best, "n_queries": n_queries}
         for name, rank, low, high, p_best in zip(evaluations, *(one.tolist() for one in columns), strict=True)

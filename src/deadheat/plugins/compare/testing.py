@@ -12,7 +12,9 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import random_generator
 from deadheat.core.stats import adjust, p_values, significant, standard_errors, tukey_p_values
 from deadheat.core.stats.alternatives import as_alternative
-from deadheat.core.stats.families import Block, Blocks, flip_family, shared_bounds, undecided
+from deadheat.core.stats.families import Block, Blocks
+from deadheat.core.stats.family_tests import find_undecided, flip_family
+from deadheat.core.stats.simultaneous_intervals import simultaneous_bounds
 from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, sum_by_unit
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import HELD, K, Stack, block_size
@@ -128,7 +130,7 @@ def _by_flips(  # noqa: PLR0917 - what is tested, and how
     columns["n_resamples"] = np.full(len(a), found.n_counted)
     size = block_size(stack)
     ends = [
-        shared_bounds(
+        simultaneous_bounds(
             (stack.values[a[start : start + size]] - stack.values[b[start : start + size]]).T,
             found.critical,
             alternative=alternative,
@@ -194,7 +196,7 @@ def corrected(columns: Mapping[str, AnyArray], design: Design, families: AnyArra
     if is_by_maxima:
         adjusted = np.asarray(columns["p_adjusted"], np.float64)
         least = adjusted / design.n_strata
-        is_open = undecided(least, n_counted, "none", level / design.n_strata)
+        is_open = find_undecided(least, n_counted, "none", level / design.n_strata)
     else:
         correction = "none" if design.test == TUKEY else design.correction  # it accounts for all pairs by itself
         adjusted, least = np.empty(len(raw)), raw
@@ -202,7 +204,7 @@ def corrected(columns: Mapping[str, AnyArray], design: Design, families: AnyArra
         for family in dict.fromkeys(families.tolist()):
             own = families == family
             adjusted[own] = adjust(raw[own], correction)
-            is_open[own] = undecided(raw[own], n_counted[own], correction, level)
+            is_open[own] = find_undecided(raw[own], n_counted[own], correction, level)
     return {
         "p_adjusted": adjusted,
         "undecided": is_open,

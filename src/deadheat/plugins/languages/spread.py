@@ -8,7 +8,7 @@ import numpy as np
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.core.checks import as_level
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.resamples import means_of
+from deadheat.core.stats.resamples import as_resampled_means
 from deadheat.core.stats.units import as_clusters, as_matrix, split_into_units
 
 HALVINGS = 60  # of the range in which an end lies: more than a float has digits
@@ -98,7 +98,7 @@ def spread_of_means(
     variance = float(found @ found) / n_columns
     if units.n_units < 2:
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
-    resampled = means_of(means, np.where(whole[:, None], given, np.nan))
+    resampled = as_resampled_means(means, np.where(whole[:, None], given, np.nan))
     errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
     low, high = _low(found, errors, tail), _high(found, errors, tail)

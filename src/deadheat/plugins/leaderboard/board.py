@@ -13,7 +13,7 @@ from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_
 from deadheat.core.evaluation.scores import n_swapped
 from deadheat.core.kernels import agreement
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.ranks import ranks, tiers_of
+from deadheat.core.stats.ranks import assign_tiers, ranks
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.leaderboard.separation import rank_bounds
 
@@ -146,7 +146,11 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
     @cached_property
     def tiers(self) -> list[int] | None:
         """The tier of each model, 1 for all that are not separated from the best; None if intervals are unknown."""
-        return None if self.uncertainty is None else tiers_of(range(len(self.models)), self.uncertainty.better).tolist()
+        return (
+            None
+            if self.uncertainty is None
+            else assign_tiers(range(len(self.models)), self.uncertainty.better).tolist()
+        )
 
     @cached_property
     def tie_ranks(self) -> list[tuple[int, int]] | None:

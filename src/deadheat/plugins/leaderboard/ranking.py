@@ -14,7 +14,7 @@ from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.random_generators import Rng, random_generator
-from deadheat.core.stats.ranks import bounds_of_ranks, ranks
+from deadheat.core.stats.ranks import ranks, summarize_ranks
 from deadheat.core.stats.units import Units
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_list
@@ -261,12 +261,13 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
     low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
     better = separated(low, high, spread, critical)
     filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
-    rank_low, rank_high, p_best = bounds_of_ranks(*ranks(sign * filled), board.confidence_level)
+    first, last = ranks(sign * filled)
+    summary = summarize_ranks(first, last, board.confidence_level)
     return Uncertainty(
         reach=special.stdtrit(np.minimum(freedom[:-1, -1], MANY), (1 + board.confidence_level) / 2) * errors[:-1, -1],
         critical=critical,
         better=better,
-        rank_low=rank_low,
-        rank_high=rank_high,
-        p_best=p_best,
+        rank_low=summary.low,
+        rank_high=summary.high,
+        p_best=summary.p_best,
     )

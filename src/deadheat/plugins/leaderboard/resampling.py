@@ -6,7 +6,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import segment_sums
-from deadheat.core.stats.resamples import bootstrap_means, drawn_counts
+from deadheat.core.stats.resamples import bootstrap_means, draw_counts
 from deadheat.core.stats.units import Units
 
 MOST_DRAWN = 200  # queries of a task; the mean over more of them is drawn from the normal distribution it tends to
@@ -43,7 +43,7 @@ def resampled_totals(
             found += share * _means(task, n_resamples, rng)
         return found
     for own in groups:
-        counts = np.vstack([part.copy() for _, part in drawn_counts(len(own), n_resamples, rng)])
+        counts = np.vstack([part.copy() for _, part in draw_counts(len(own), n_resamples, rng)])
         is_single = np.array([tasks[place].n_units == 1 for place in own.tolist()])
         single = own[is_single].tolist()
         known = [shares[place] * tasks[place].means for place in single]

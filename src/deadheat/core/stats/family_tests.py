@@ -1,0 +1,224 @@
+"""P-values of a family by sign flips, corrected by the largest statistic of each flip where that is asked for.
+
+References
+----------
+Westfall and Young 1993, Resampling-Based Multiple Testing, for single-step and step-down maxima.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, special
+from deadheat.core.design import OF_MAXIMA
+from deadheat.core.stats.alternatives import Alternative
+from deadheat.core.stats.families import Blocks, Family, Observed, observe
+from deadheat.core.stats.family_flips import TOLERANCE, Flips, draw_flips
+from deadheat.core.stats.randomization import count_sign_patterns, find_most_exact_units
+from deadheat.core.stats.significance import adjust, significant
+
+DOUBT = 0.00135  # on each side, the probability that a share of resamples lies beyond its interval: 99.7% lie within
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What the flips drawn so far show.
+
+    Attributes
+    ----------
+    p_values : ndarray of float, shape (n_differences,)
+    p_adjusted : ndarray of float, shape (n_differences,), or None
+        Corrected by maxima, before it accounts for other families; None with other corrections.
+    is_open : bool
+        Whether more flips may change which differences are significant.
+    """
+
+    p_values: FloatArray
+    p_adjusted: FloatArray | None
+    is_open: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTest:
+    """The test of a family by sign flips, of shape (n_differences,) each.
+
+    Attributes
+    ----------
+    p_values : ndarray of float
+        1 where a difference is 0 in all units.
+    p_adjusted : ndarray of float, or None
+        Corrected by maxima of the same flips; None with other corrections, which :func:`adjust` makes of `p_values`.
+    is_exact : ndarray of bool
+        Whether the p-value has no error from resampling.
+    n_flips : int
+        0 where none was needed.
+    n_counted : int
+        The same, but 0 where they are all patterns of signs, which leave no error.
+    critical : float
+        An adjusted p-value is below the level where r is above this; NaN where no maxima decide.
+    """
+
+    p_values: FloatArray
+    p_adjusted: FloatArray | None
+    is_exact: BoolArray
+    n_flips: int
+    n_counted: int
+    critical: float
+
+
+def flip_family(
+    blocks: Blocks,
+    *,
+    correction: str,
+    level: float,
+    alternative: Alternative,
+    n_resamples: int,
+    most_flips: int,
+    rng: np.random.Generator,
+    n_families: int = 1,
+) -> FamilyTest:
+    """Test each difference of a family by sign flips, and correct for their number where the correction uses flips.
+
+    Parameters
+    ----------
+    blocks : callable
+    correction : str
+        "max-t": by the largest statistic of all differences in each resample (single step). "max-t-step-down": by that
+        of the differences that are no more extreme. Or one of :func:`adjust`, which here only decides whether it is
+        open what is significant.
+    level : float
+        Of significance, such as 0.05.
+    alternative : {"two-sided", "greater", "less"}
+    n_resamples : int
+        Flips to begin with; all patterns of signs if they are no more.
+    most_flips : int
+        While it is open whether a difference is significant, the flips are made ten times as many, up to this number.
+    rng : numpy.random.Generator
+    n_families : int, default 1
+        The level is divided by their number, as by Bonferroni.
+
+    Returns
+    -------
+    FamilyTest
+    """
+    observed = observe(blocks, alternative)
+    exact = _compute_exact_p_values(blocks, observed, alternative)
+    family = Family(blocks, observed, exact, alternative, correction, level / n_families)
+    if family.is_exact.all() and not family.has_maxima:
+        p_adjusted = None
+        if correction in OF_MAXIMA:
+            p_adjusted = np.minimum(1.0, n_families * exact)
+        return FamilyTest(exact, p_adjusted, family.is_exact, n_flips=0, n_counted=0, critical=np.nan)
+    flips = draw_flips(family, n_resamples, rng)
+    decision = _decide(family, flips)
+    while decision.is_open and flips.n_flips < most_flips:
+        n_more = min(10 * flips.n_flips, most_flips) - flips.n_flips
+        more = draw_flips(family, n_more, rng, can_be_complete=False)
+        flips = flips.with_more(more)
+        decision = _decide(family, flips)
+    p_adjusted = decision.p_adjusted
+    if p_adjusted is not None:
+        p_adjusted = np.minimum(1.0, n_families * p_adjusted)
+    critical = np.nan
+    if family.has_maxima and not family.is_step_down:
+        critical = find_critical_value(flips, family.level)
+    is_exact = family.is_exact | observed.is_zero | flips.is_complete
+    return FamilyTest(decision.p_values, p_adjusted, is_exact, flips.n_flips, flips.n_counted, critical)
+
+
+def _compute_exact_p_values(blocks: Blocks, observed: Observed, alternative: Alternative) -> FloatArray:
+    """Return p-values from all patterns of signs, where a difference has few units; NaN elsewhere."""
+    exact = np.full(len(observed.n_units), np.nan)
+    has_few_units = observed.n_units <= find_most_exact_units(observed.n_units)
+    n_before = 0
+    for block in blocks():
+        n_after = n_before + len(block.first)
+        for place in np.flatnonzero(has_few_units[n_before:n_after]).tolist():
+            (differences,) = block.differences(np.array([place]))
+            exact[n_before + place] = count_sign_patterns(differences[differences != 0], alternative)
+        n_before = n_after
+    return exact
+
+
+def _decide(family: Family, flips: Flips) -> Decision:
+    """Return the p-values of a family, and whether more flips may change which are below the level."""
+    p_values = np.where(family.is_exact, family.exact, flips.p_values(flips.extreme))
+    p_values = np.where(family.observed.is_zero, 1.0, p_values)
+    n_counted = np.full(len(p_values), flips.n_counted)
+    if family.has_maxima:
+        p_adjusted = np.maximum(_adjust_by_maxima(family, flips), p_values)
+        is_open = find_undecided(p_adjusted, n_counted, "none", family.level)
+        return Decision(p_values, p_adjusted, bool(is_open.any()))
+    n_counted[family.is_exact | family.observed.is_zero] = 0
+    if family.correction in OF_MAXIMA:  # of a single difference: nothing to correct
+        is_open = find_undecided(p_values, n_counted, "none", family.level)
+        return Decision(p_values, p_values, bool(is_open.any()))
+    is_open = find_undecided(p_values, n_counted, family.correction, family.level)
+    return Decision(p_values, None, bool(is_open.any()))
+
+
+def _adjust_by_maxima(family: Family, flips: Flips) -> FloatArray:
+    """Return p-values that account for the family by its largest statistic in each flip."""
+    observed = family.observed
+    if family.is_step_down:
+        adjusted = np.where(observed.is_zero, 1.0, flips.p_values(flips.largest))
+        order = np.argsort(-observed.statistics, kind="stable")
+        adjusted[order] = np.maximum.accumulate(adjusted[order])  # none below that of a more extreme difference
+        return adjusted
+    ascending = np.sort(flips.maxima)
+    n_below = np.searchsorted(ascending, observed.statistics - 2 * TOLERANCE)
+    n_reaching = flips.n_flips - n_below
+    return np.where(observed.is_zero, 1.0, flips.p_values(n_reaching))
+
+
+def find_undecided(p_values: FloatArray, n_counted: IntArray, correction: str, level: float) -> BoolArray:
+    """Return which p-values, corrected together, may be on the other side of the level with other resamples.
+
+    Each p-value is replaced by the ends of Clopper and Pearson's interval of its share of resamples.
+
+    Parameters
+    ----------
+    p_values : ndarray of float, shape (n_tests,)
+        As shares of resamples, (b + 1) / (m + 1).
+    n_counted : ndarray of int, shape (n_tests,)
+        Resamples, m; 0 where the p-value has no error.
+    correction : str
+        One of :func:`adjust`.
+    level : float
+
+    Returns
+    -------
+    ndarray of bool, shape (n_tests,)
+
+    References
+    ----------
+    Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404.
+
+    Examples
+    --------
+    The interval of 10,000 resamples holds 0.05 for 0.047 and 0.052:
+
+    >>> find_undecided(np.array([0.04, 0.047, 0.052, 0.07]), np.full(4, 10_000), "none", 0.05).tolist()
+    [False, True, True, False]
+    """
+    is_counted = (n_counted > 0) & ~np.isnan(p_values)
+    n = n_counted[is_counted]
+    n_extreme = np.clip(np.rint(p_values[is_counted] * (n + 1) - 1), 0, n)
+    low_of_some = special.betaincinv(np.maximum(n_extreme, 1), n - np.maximum(n_extreme, 1) + 1, DOUBT)
+    high_of_some = special.betaincinv(n_extreme + 1, np.maximum(n - n_extreme, 1), 1 - DOUBT)
+    low, high = p_values.copy(), p_values.copy()
+    low[is_counted] = np.where(n_extreme > 0, low_of_some, 0.0)
+    high[is_counted] = np.where(n_extreme < n, high_of_some, 1.0)
+    may_be_below = significant(adjust(low, correction), level)
+    must_be_below = significant(adjust(high, correction), level)
+    return np.asarray(may_be_below & ~must_be_below)
+
+
+def find_critical_value(flips: Flips, level: float) -> float:
+    """Return the statistic above which a p-value is below the level; infinite if none is for so few flips."""
+    counts = np.arange(flips.n_flips + 1)
+    n_allowed = int(significant(flips.p_values(counts), level).sum())  # counts that give a p-value below the level
+    if n_allowed <= flips.is_complete:  # all patterns of signs include that of the data, which always counts
+        return np.inf
+    descending = np.sort(flips.maxima)[::-1]
+    return float(descending[min(n_allowed - 1, flips.n_flips - 1)]) + 2 * TOLERANCE
