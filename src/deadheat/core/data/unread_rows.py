@@ -114,14 +114,14 @@ class UnreadRows(LazyRows):
     def lazy(self) -> nw.LazyFrame[Any]:
         """The rows where they are, checked in a pass of their own."""
         self.check_file()
-        return self.reading.in_engine(self.unchecked, self.where)
+        return self.reading.read_in_engine(self.unchecked, self.where)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows, fetched and checked once."""
         self.check_file()
         with guard_rows(self.where):
-            checked = self.reading.in_polars(MemoryRows(collect_rows(self.unchecked)).lazy)
+            checked = self.reading.read_in_polars(MemoryRows(collect_rows(self.unchecked)).lazy)
         self.reading.check(checked.wrong, self.where)
         return checked.frame
 

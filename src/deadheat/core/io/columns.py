@@ -90,43 +90,57 @@ def resolve_columns(
     """
     given = {canonical: name for canonical, name in (given or {}).items() if canonical in COLUMN_NAMES[kind]}
     _refuse_offsets(names, kind, given, where)
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for canonical, accepted in COLUMN_NAMES[kind].items():
-        # ranks do for scores, and scores for ranks
-        if (canonical == "score" and "rank" in given and "score" not in given) or (
-            canonical == "rank" and "score" in found
-        ):
-            continue
-        others = (name for name in accepted if name not in given.values())  # that nobody says are another column
-        actual = given.get(canonical) or next((name for name in others if name in names), None)
-        if actual is not None:
-            check_column(actual, names, where)
-            found[canonical] = actual
-        elif not _may_lack(canonical, names, found, kind, lists):
-            raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where, {*lists})
-    if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
+        if canonical == "score" and "rank" in given and "score" not in given:
+            continue  # the ranks are read
+        if canonical == "rank" and "score" in columns:
+            continue  # the scores are read
+        name = given.get(canonical) or _find_accepted_name(accepted, names, given)
+        if name is not None:
+            check_column(name, names, where)
+            columns[canonical] = name
+        elif not _may_lack(canonical, names, columns, kind, lists):
+            missing = "score" if canonical == "rank" else canonical
+            raise _make_missing_column_error(names, kind, missing, where, {*lists})
+    if kind == "qrels" and columns.get("relevance") == "score" and "rank" in names and "relevance" not in given:
         raise SwappedFilesError(
-            f"expected qrels, but the columns {_listed(names)} are those of a run", hint=WRONG_ORDER[kind], path=where
+            f"expected qrels, but the columns {_join_names(names)} are those of a run",
+            hint=WRONG_ORDER[kind],
+            path=where,
         )
-    return found
+    return columns
+
+
+def _find_accepted_name(accepted: Iterable[str], names: Sequence[object], given: Mapping[str, str]) -> str | None:
+    """Return the first accepted name that the table has, except those that the user gives to other columns."""
+    for name in accepted:
+        if name in names and name not in given.values():
+            return name
+    return None
 
 
 def list_nearer_names(columns: Mapping[str, str], kind: Kind, given: Mapping[str, str]) -> list[str]:
-    """Return the names that would be other columns than those found, if the table had them too.
+    """Return the names that would have been chosen over the columns found, had the table had them too.
 
     Examples
     --------
-    >>> nearer_names({"query_id": "qid", "doc_id": "doc_id", "score": "score"}, "run", {})
+    >>> list_nearer_names({"query_id": "qid", "doc_id": "doc_id", "score": "score"}, "run", {})
     ['query_id', 'query-id']
-    >>> nearer_names({"query_id": "query_id", "doc_id": "doc_id", "relevance": "label"}, "qrels", {})[-3:]
+    >>> list_nearer_names({"query_id": "query_id", "doc_id": "doc_id", "relevance": "label"}, "qrels", {})[-3:]
     ['aspect', 'intent', 'relevance']
     """
-    return [
-        name
-        for canonical, accepted in COLUMN_NAMES[kind].items()
-        if canonical not in given and not (canonical == "rank" and "score" in columns)
-        for name in accepted[: accepted.index(columns[canonical]) if canonical in columns else None]
-    ]
+    nearer: list[str] = []
+    for canonical, accepted in COLUMN_NAMES[kind].items():
+        if canonical in given:
+            continue
+        if canonical == "rank" and "score" in columns:
+            continue
+        n_nearer = len(accepted)
+        if canonical in columns:
+            n_nearer = accepted.index(columns[canonical])
+        nearer += accepted[:n_nearer]
+    return nearer
 
 
 def check_column(name: str, names: Sequence[object], where: str | Path) -> None:
@@ -134,12 +148,17 @@ def check_column(name: str, names: Sequence[object], where: str | Path) -> None:
     if name not in names:
         raise ColumnError(
             f"no column {name!r} in the table",
-            allowed=f"one of {_listed(names)}",
-            hint=did_you_mean(name, [one for one in names if isinstance(one, str)]),
+            allowed=f"one of {_join_names(names)}",
+            hint=did_you_mean(name, _select_texts(names)),
             path=where,
         )
-    if (n := list(names).count(name)) > 1:
-        raise ColumnError(f"column {name!r} appears {n} times in the table", allowed="once", path=where)
+    n_columns = list(names).count(name)
+    if n_columns > 1:
+        raise ColumnError(f"column {name!r} appears {n_columns} times in the table", allowed="once", path=where)
+
+
+def _select_texts(names: Iterable[object]) -> list[str]:
+    return [name for name in names if isinstance(name, str)]
 
 
 def find_column(
@@ -152,28 +171,33 @@ def find_column(
     hint: str = "",
 ) -> str:
     """Return the first of several column names that a table has; raise, with a hint, if it has none."""
-    found = next((name for name in known if name in names), None)
-    if found is None:
-        raise ColumnError(
-            f"{problem}: found {_listed([*names]) or 'nothing'}",
-            allowed=f"one of {_listed(known)}",
-            hint=hint or next(filter(None, (did_you_mean(name, known) for name in names)), ""),
-            path=where,
-            line=line,
-        )
-    return found
+    for name in known:
+        if name in names:
+            return name
+    for name in names:
+        hint = hint or did_you_mean(name, known)
+    raise ColumnError(
+        f"{problem}: found {_join_names([*names]) or 'nothing'}",
+        allowed=f"one of {_join_names(known)}",
+        hint=hint,
+        path=where,
+        line=line,
+    )
 
 
 def find_value_column(columns: Collection[str]) -> str | None:
     """Return which of the canonical columns holds the numbers; None where every row is a relevant document."""
-    return next((name for name in columns if name not in TEXTS), None)
+    for name in columns:
+        if name not in TEXTS:
+            return name
+    return None
 
 
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
     """Return names of columns that the user says; raise for one that neither qrels nor a run has."""
     if not isinstance(cast("object", given), Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
-    allowed = tuple(dict.fromkeys(canonical for columns in COLUMN_NAMES.values() for canonical in columns))
+    allowed = tuple({**COLUMN_NAMES["qrels"], **COLUMN_NAMES["run"]})
     for canonical, name in given.items():
         check_choice("columns", canonical, allowed)
         if not isinstance(name, str):
@@ -182,7 +206,7 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def refuse_columns(given: Mapping[str, str], kind: Kind, what: str) -> None:
-    """Raise `ParameterError` for names of columns that the user says of something that is no table."""
+    """Raise `ParameterError` for names of columns that the user says of something that is not a table."""
     if given:
         raise ParameterError(
             argument="columns",
@@ -193,31 +217,46 @@ def refuse_columns(given: Mapping[str, str], kind: Kind, what: str) -> None:
 
 
 def _may_lack(
-    canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind, lists: Collection[object]
+    canonical: str, names: Sequence[object], columns: Mapping[str, str], kind: Kind, lists: Collection[object]
 ) -> bool:
-    """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
-    doc = found.get("doc_id")
+    """Tell whether a table needs no such column: ranks do for scores, lists are ranked, and so on."""
+    if canonical == SUBTOPIC:
+        return True
+    doc = columns.get("doc_id")
     has_lists = doc is not None and (doc in LIST_NAMES[kind] or doc in lists)
     if canonical == "relevance":
-        return (has_lists or doc in EXPECTED_NAMES or len({*names} - {ANSWERABLE}) == 2) and "rank" not in names
-    if canonical == "score" and not has_lists:  # ranks are not taken for a score that is misspelt
-        near = any(did_you_mean(name, COLUMN_NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
-        return not near and any(name in names for name in RANK_NAMES)
-    return has_lists or canonical == SUBTOPIC
+        if "rank" in names:
+            return False  # these are the columns of a run
+        has_ids_alone = len({*names} - {ANSWERABLE}) == 2
+        return has_lists or doc in EXPECTED_NAMES or has_ids_alone
+    if canonical == "score" and not has_lists:
+        return _has_ranks_alone(names)
+    return has_lists
 
 
-def _missing_column(
+def _has_ranks_alone(names: Sequence[object]) -> bool:
+    """Tell whether a run has ranks and no scores; where a score is misspelt, ranks are not taken for it."""
+    for name in _select_texts(names):
+        if did_you_mean(name, ["score"]):
+            return False
+    return any(name in names for name in RANK_NAMES)
+
+
+def _make_missing_column_error(
     names: Sequence[object], kind: Kind, canonical: str, where: str | Path, lists: AbstractSet[object]
 ) -> ColumnError:
-    problem = f"{kind} without a column {canonical!r}: found {_listed(names)}"
+    problem = f"{kind} without a column {canonical!r}: found {_join_names(names)}"
     if kind == "qrels" and have_offsets(names):
-        return ColumnError(problem, hint=_hint_of_passages(), path=where)
-    hint = _hint_of_form(names) or _hint_of_columns(names, kind, canonical, lists)
+        return ColumnError(problem, hint=_advise_on_passages(), path=where)
+    hint = _advise_on_format(names) or _advise_on_columns(names, kind, canonical, lists)
+    python = None
+    if isinstance(hint, Advice):
+        python = f"dh.read_{kind} takes these"
     return ColumnError(
         problem,
-        allowed=f"one of {_listed(COLUMN_NAMES[kind][canonical])}",
+        allowed=f"one of {_join_names(COLUMN_NAMES[kind][canonical])}",
         hint=hint,
-        python=f"dh.read_{kind} takes these" if isinstance(hint, Advice) else None,
+        python=python,
         path=where,
     )
 
@@ -242,25 +281,28 @@ def _refuse_offsets(names: Collection[object], kind: Kind, given: Mapping[str, s
     if name in ALL_OFFSETS and name in names and have_offsets(names):
         raise ColumnError(
             f"column {name!r} is an offset of a passage, and no {value}",
-            hint=_hint_of_passages() if kind == "qrels" else None,
+            hint=_advise_on_passages() if kind == "qrels" else None,
             path=where,
         )
 
 
-def _hint_of_passages() -> str:
-    """Return how to read passages, or which plugin does that is not there."""
+def _advise_on_passages() -> str:
+    """Return how to read passages; where the plugin that reads them is missing, which one that is."""
     return hooks.advice_on_missing("dh.Spans", "judgments") or GIVE_AS_SPANS
 
 
-def _hint_of_form(names: Sequence[object]) -> str:
-    """Return how to name a file whose columns were taken for one."""
-    form = guess_format(str(names[0])) if len(names) == 1 else None
-    if form is None:
+def _advise_on_format(names: Sequence[object]) -> str:
+    """Return how to name a file whose columns were taken for one; "" for another table."""
+    if len(names) != 1:
         return ""
-    return f"Its columns are separated by {'commas' if form == 'csv' else 'tabs'}: name it .{form}."
+    format_name = guess_format(str(names[0]))
+    if format_name is None:
+        return ""
+    separators = "commas" if format_name == "csv" else "tabs"
+    return f"Its columns are separated by {separators}: name it .{format_name}."
 
 
-def _hint_of_columns(
+def _advise_on_columns(
     names: Sequence[object], kind: Kind, canonical: str, lists: AbstractSet[object]
 ) -> str | Advice | None:
     """Return what may be the missing column, where one is likely: wrong advice is worse than none.
@@ -273,24 +315,46 @@ def _hint_of_columns(
     canonical : str
         The column that is missing.
     """
-    of_other_kind = {"score": RELEVANCE_NAMES, "relevance": SCORE_NAMES}.get(canonical, ())
-    if any(name in names for name in of_other_kind):
+    if _has_value_of_other_kind(names, canonical):
         return WRONG_ORDER[kind]
-    no_values = {*KNOWN_NAMES, *ALL_OFFSETS, ANSWERABLE}
-    unknown = [name for name in names if isinstance(name, str) and name not in no_values]
+    known = {*KNOWN_NAMES, *ALL_OFFSETS, ANSWERABLE}
+    unknown = [name for name in _select_texts(names) if name not in known]
     if not lists.isdisjoint(unknown):
         if canonical == "doc_id":
-            return _hint_of_lists([name for name in unknown if name in lists], kind)
+            return _advise_on_lists([name for name in unknown if name in lists], kind)
         unknown = [name for name in unknown if name not in lists]
     likely = [name for name in unknown if guess_kind(name) != OTHER_KIND[kind]]
     for name in likely:
-        if meant := did_you_mean(name, COLUMN_NAMES[kind][canonical]):
-            return Advice("columns", {canonical: name}, of=kind, when=f"{meant} Rename the column, or ")
-    lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in COLUMN_NAMES[kind][one] for name in names)]
-    columns = dict(zip(lacking, unknown, strict=False))
-    if len(names) < 2 or canonical not in columns or len(likely) < len(unknown):
+        suggestion = did_you_mean(name, COLUMN_NAMES[kind][canonical])
+        if suggestion:
+            return Advice("columns", {canonical: name}, of=kind, when=f"{suggestion} Rename the column, or ")
+    if len(names) < 2 or len(likely) < len(unknown):
         return None
-    if any(_is_of_data(name) for name in unknown):
+    return _advise_on_all_columns(names, kind, canonical, unknown)
+
+
+def _has_value_of_other_kind(names: Sequence[object], canonical: str) -> bool:
+    """Tell whether a table without relevance has scores, or one without scores relevance."""
+    other_names: tuple[str, ...] = ()
+    if canonical == "score":
+        other_names = RELEVANCE_NAMES
+    elif canonical == "relevance":
+        other_names = SCORE_NAMES
+    return any(name in names for name in other_names)
+
+
+def _advise_on_all_columns(
+    names: Sequence[object], kind: Kind, canonical: str, unknown: Sequence[str]
+) -> Advice | None:
+    """Return advice that takes the unknown names for all columns that are missing, in their order."""
+    missing = []
+    for column in (*KEYS, VALUE_COLUMN[kind]):
+        if not any(name in COLUMN_NAMES[kind][column] for name in names):
+            missing.append(column)
+    columns = dict(zip(missing, unknown, strict=False))
+    if canonical not in columns:
+        return None
+    if any(_is_number(name) for name in unknown):
         when = "if that line is data, write a header above it; if these are names, "
     elif is_distance(columns.get("score", "")):
         when = f"{EITHER_WAY.format(ascending='add ascending=True (--ascending)')}: in both cases "
@@ -299,20 +363,21 @@ def _hint_of_columns(
     return Advice("columns", columns, of=kind, when=when)
 
 
-def _hint_of_lists(names: Sequence[str], kind: Kind) -> Advice | None:
-    """Return which of some columns with lists may hold the documents: one, or none.
+def _advise_on_lists(names: Sequence[str], kind: Kind) -> Advice | None:
+    """Return advice that takes one of some columns with lists for the documents; None if several may hold them.
 
     Tables of questions have lists of retrieved documents beside those of relevant ones.
     """
-    of_kind = [name for name in names if guess_kind(name) == kind]
-    likely = of_kind or [name for name in names if guess_kind(name) is None]
+    likely = [name for name in names if guess_kind(name) == kind]
+    if not likely:
+        likely = [name for name in names if guess_kind(name) is None]
     if len(likely) != 1:
         return None
     return Advice("columns", {"doc_id": likely[0]}, of=kind, when=f"if {likely[0]!r} holds them, ")
 
 
-def _is_of_data(name: str) -> bool:
-    """Tell whether the name of a column is a number."""
+def _is_number(name: str) -> bool:
+    """Tell whether the name of a column is a number: then the first row was taken for the header."""
     return name.lstrip("-").replace(".", "", 1).isdigit()
 
 
@@ -326,9 +391,9 @@ def guess_kind(name: str) -> Kind | None:
 
     Examples
     --------
-    >>> kind_of_name("ground_truths"), kind_of_name("retrievedDocs"), kind_of_name("chunk")
+    >>> guess_kind("ground_truths"), guess_kind("retrievedDocs"), guess_kind("chunk")
     ('qrels', 'run', None)
-    >>> kind_of_name("reference_contexts"), kind_of_name("top_k_ids")
+    >>> guess_kind("reference_contexts"), guess_kind("top_k_ids")
     ('qrels', 'run')
     """
     words = {word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
@@ -352,16 +417,17 @@ def is_pattern(name: str) -> bool:
 
 def refuse_patterns(names: Iterable[str], where: str | Path) -> None:
     """Raise `ColumnError` for a column that an engine of dataframes would take for others."""
-    for name in filter(is_pattern, names):
-        raise ColumnError(
-            f"the name of column {name!r} stands for several columns in dataframes, as * and ^...$ do",
-            hint="rename the column",
-            path=where,
-        )
+    for name in names:
+        if is_pattern(name):
+            raise ColumnError(
+                f"the name of column {name!r} stands for several columns in dataframes, as * and ^...$ do",
+                hint="rename the column",
+                path=where,
+            )
 
 
 def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
-    """Return whether the first line of a table that is not blank has names between semicolons: known ones, or no comma.
+    """Tell whether a table's header has semicolons between its names: between known ones, or where there is no comma.
 
     Examples
     --------
@@ -370,17 +436,35 @@ def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
     >>> has_semicolons(b"Suchanfrage;Artikelnummer;Bewertung")
     True
     """
-    first = next((line for line in head.splitlines() if line.strip(b' ,;"')), b"")
-    names = {name.strip(' "') for name in first.decode(errors="replace").split(";")}
-    return len({*KNOWN_NAMES, *given} & names) > 1 or (len(names) > 1 and b"," not in first)
+    header = b""
+    for line in head.splitlines():
+        if line.strip(b' ,;"'):
+            header = line
+            break
+    names = _split_header(header.decode(errors="replace"), ";")
+    n_known = len(names & {*KNOWN_NAMES, *given})
+    if n_known > 1:
+        return True
+    return len(names) > 1 and b"," not in header
 
 
 def guess_format(header: str) -> str | None:
     """Return which table a line may be the header of, by the known names in it: csv, tsv or None."""
-    names = {form: {name.strip(' "') for name in header.split(mark)} for form, mark in (("csv", ","), ("tsv", "\t"))}
-    return next((form for form, own in names.items() if len(KNOWN_NAMES & own) > 1), None)
+    if len(KNOWN_NAMES & _split_header(header, ",")) > 1:
+        return "csv"
+    if len(KNOWN_NAMES & _split_header(header, "\t")) > 1:
+        return "tsv"
+    return None
 
 
-def _listed(names: Sequence[object], limit: int = 12) -> str:
+def _split_header(header: str, separator: str) -> set[str]:
+    """Return the names in a header, without blanks and quotes around them."""
+    return {name.strip(' "') for name in header.split(separator)}
+
+
+def _join_names(names: Sequence[object], limit: int = 12) -> str:
+    """Return names in quotes with commas between, and how many more there are."""
     shown = ", ".join(repr(name) for name in names[:limit])
-    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
+    if len(names) > limit:
+        return f"{shown} and {len(names) - limit} more"
+    return shown

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, compress
+from itertools import chain
 from typing import Any, cast
 
 import narwhals as nw
@@ -20,7 +20,7 @@ from deadheat.core.io.columns import find_value_column, guess_kind, refuse_patte
 from deadheat.core.io.formats.base import ROWS, Content, ranks_of, split_off, which_judged
 from deadheat.core.io.guarding import guard_rows
 from deadheat.core.io.ids import ids_to_text, is_id, make_id_column, refuse_nul
-from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
+from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, VALUE_COLUMN, Kind
 from deadheat.core.io.lazy import Frame, Reading, as_narwhals, collect
 from deadheat.core.io.list_rows import read_list_rows
 from deadheat.core.io.notes import Notes
@@ -57,104 +57,139 @@ def convert_table(
     table = find_table(source, where)
     _refuse_dicts_by_query(table, kind, where)
     if kind == "qrels" and ANSWERABLE in list_columns(table, where):
-        return _flagged(table, where, given)
-    frame = _frame_of(table, kind, where)
-    schema = _schema(frame, where)
+        return _read_answerable(table, where, given)
+    frame = _make_frame(table, kind, where)
+    schema = _get_schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
     names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
-    topic, value = names.get(SUBTOPIC), find_value_column(names)
+    doc_column = names["doc_id"]
     refuse_patterns(names.values(), where)
     if isinstance(frame, nw.DataFrame):
-        # pandas and records hold lists as objects
-        objects = frame[names["doc_id"]].to_list() if schema[names["doc_id"]] == nw.Object else ()
-        if has_lists(objects):
-            named = ((None, row) for row in frame.iter_rows(named=True))
-            return Content.of_lists(read_list_rows(named, names, kind, where), names)
-        others = lists if names["doc_id"] in lists else [name for name in schema.names() if name == "rank"]
-        kept = dict.fromkeys([*names.values(), *others])
-        frame = nw.from_native(to_polars(frame.select(*kept), where).lazy())
+        # pandas and dicts hold lists as objects
+        if schema[doc_column] == nw.Object and has_lists(frame[doc_column].to_list()):
+            return _read_lists(frame.iter_rows(named=True), names, kind, where)
+        others = [name for name in schema.names() if name == "rank"]
+        if doc_column in lists:
+            others = lists
+        needed = dict.fromkeys([*names.values(), *others])
+        frame = nw.from_native(to_polars(frame.select(*needed), where).lazy())
         schema = frame.collect_schema()
-    if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
-        rows = collect(frame.select(*dict.fromkeys([*names.values(), *lists]))).iter_rows(named=True)
-        return Content.of_lists(read_list_rows(((None, row) for row in rows), names, kind, where), names)
+    if isinstance(schema[doc_column], nw.List | nw.Array):
+        needed = dict.fromkeys([*names.values(), *lists])
+        rows = collect(frame.select(*needed)).iter_rows(named=True)
+        return _read_lists(rows, names, kind, where)
     _check_types(frame, schema, names, where)
-    if topic is not None:  # what other engines hold is fetched
+    return _read_columns(frame, names, kind, where, is_large=is_large)
+
+
+def _read_lists(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str], kind: Kind, where: str) -> Content:
+    """Read rows that have a list of documents each."""
+    rows_without_lines = ((None, row) for row in rows)
+    return Content.of_lists(read_list_rows(rows_without_lines, names, kind, where), names)
+
+
+def _read_columns(frame: Frame, names: Mapping[str, str], kind: Kind, where: str, *, is_large: bool) -> Content:
+    """Read rows that have one document each: in Polars, or in their engine."""
+    subtopic = names.get(SUBTOPIC)
+    if subtopic is not None:  # other engines' rows are fetched for them
         frame = nw.from_native(collect(frame.select(*names.values())).lazy())
-    notes: Notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
+    value = find_value_column(names)
+    notes: Notes = ()
+    if value == "rank":
+        notes = (RANKED_BY_COLUMN,)
+    elif value is None:
+        notes = (ASSUMED["qrels"],)
+    reading = Reading(kind, value or VALUE_COLUMN[kind])
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
     number = nw.lit(1.0) if value is None else nw.col(names[value])
-    raw = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))
-    reading = Reading(kind, value or VALUE_COLUMN[kind])
+    unchecked = frame.select(*ids, number.alias(reading.value))
     is_spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
     if is_spark or (is_large and kind == "run"):
-        return Content(raw, notes, _ranks(frame, names), reading=reading, columns=names)
+        return Content(unchecked, notes, _find_ranks(frame, names), reading=reading, columns=names)
     with guard_rows(where):
         if not frame.implementation.is_polars():
-            return Content(reading.in_engine(raw, where), notes, _ranks(frame, names), columns=names)
-        checked = reading.in_polars(raw)
+            rows = reading.read_in_engine(unchecked, where)
+            return Content(rows, notes, _find_ranks(frame, names), columns=names)
+        checked = reading.read_in_polars(unchecked)
         reading.check(checked.wrong, where)
-        if topic is not None:
-            topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
-            refuse_nul(topics[SUBTOPIC], where)
-            with_topics = checked.frame.with_columns(topics[SUBTOPIC])
-            return replace(split_off(with_topics, where, notes), columns=names)
-        return Content(checked.frame, notes, _ranks(frame, names), query_runs=checked.query_runs, columns=names)
+        if subtopic is None:
+            ranks = _find_ranks(frame, names)
+            return Content(checked.frame, notes, ranks, query_runs=checked.query_runs, columns=names)
+        subtopics = collect(frame.select(nw.col(subtopic).cast(nw.String).alias(SUBTOPIC)))[SUBTOPIC]
+        refuse_nul(subtopics, where)
+        return replace(split_off(checked.frame.with_columns(subtopics), where, notes), columns=names)
 
 
-def _flagged(source: Any, where: str, given: Mapping[str, str]) -> Content:  # noqa: ANN401 - a table
+def _read_answerable(table: Any, where: str, given: Mapping[str, str]) -> Content:  # noqa: ANN401 - a table
     """Return judgments that say which queries no document answers, without rows that only say so."""
-    if isinstance(source, list):
-        is_kept, unanswerable = which_judged([(None, row) for row in source], given, where)
-        own = [{name: row[name] for name in row if name != ANSWERABLE} for row in compress(source, is_kept)]
-        return replace(convert_table(own, "qrels", where, given), unanswerable=unanswerable)
-    table = to_polars(source, where)
-    names = resolve_columns(table.columns, "qrels", where=where, given=given)
-    doc, flag = pl.col(names["doc_id"]), pl.col(ANSWERABLE).cast(pl.String).str.to_lowercase().fill_null("")
-    for wrong in table.filter(~flag.is_in(["true", "false", ""])).head(1)[ANSWERABLE]:
-        raise DataError(ANSWERABLE, given=wrong, allowed="true or false", path=where)
-    lacks = doc.is_null() | (doc == "" if table.schema[names["doc_id"]] == pl.String else False)
-    queries = table.filter(flag == "false")[names["query_id"]].cast(pl.String).unique().sort()
-    judged = table.filter((flag != "false") | ~lacks).drop(ANSWERABLE)
+    if isinstance(table, list):
+        is_judgment, unanswerable = which_judged([(None, row) for row in table], given, where)
+        judgments = []
+        for row, is_kept in zip(table, is_judgment, strict=True):
+            if is_kept:
+                judgments.append({name: row[name] for name in row if name != ANSWERABLE})
+        return replace(convert_table(judgments, "qrels", where, given), unanswerable=unanswerable)
+    frame = to_polars(table, where)
+    names = resolve_columns(frame.columns, "qrels", where=where, given=given)
+    flag = pl.col(ANSWERABLE).cast(pl.String).str.to_lowercase().fill_null("")
+    wrong = frame.filter(~flag.is_in(["true", "false", ""]))
+    if len(wrong):
+        raise DataError(ANSWERABLE, given=wrong[0, ANSWERABLE], allowed="true or false", path=where)
+    doc = pl.col(names["doc_id"])
+    lacks_doc = doc.is_null()
+    if frame.schema[names["doc_id"]] == pl.String:
+        lacks_doc = lacks_doc | (doc == "")
+    is_unanswerable = flag == "false"
+    queries = frame.filter(is_unanswerable)[names["query_id"]].cast(pl.String).unique().sort()
+    judged = frame.filter(~is_unanswerable | ~lacks_doc).drop(ANSWERABLE)
     return replace(convert_table(judged, "qrels", where, given), unanswerable=tuple(queries))
 
 
-def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
+def _find_ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
     """Return the ranks and scores of the first rows of a run in Polars that has both; other engines have no first."""
     native = frame.to_native()
-    if not isinstance(native, pl.LazyFrame) or "score" not in names or "rank" not in native.collect_schema():
+    if not isinstance(native, pl.LazyFrame):
         return None
-    both = {"query_id": pl.col(names["query_id"]), "rank": pl.col("rank"), "score": pl.col(names["score"])}
-    return ranks_of(native.head(ROWS).select(**both))
+    if "score" not in names or "rank" not in native.collect_schema():
+        return None
+    first_rows = native.head(ROWS).select(
+        query_id=pl.col(names["query_id"]), rank=pl.col("rank"), score=pl.col(names["score"])
+    )
+    return ranks_of(first_rows)
 
 
-def _schema(frame: Frame | nw.DataFrame[Any], where: str) -> nw.Schema:
+def _get_schema(frame: Frame | nw.DataFrame[Any], where: str) -> nw.Schema:
     try:
         return frame.collect_schema()
     except ValueError as error:  # Narwhals refuses decimals of more than 38 digits, which Parquet can hold
         raise ColumnError(f"a column has a type that cannot be read: {error}", path=where) from error
 
 
-def _check_types(frame: Frame | nw.DataFrame[Any], schema: nw.Schema, names: dict[str, str], where: str) -> None:
+def _check_types(frame: Frame | nw.DataFrame[Any], schema: nw.Schema, names: Mapping[str, str], where: str) -> None:
     """Raise if the type of a column cannot hold ids, subtopics or numbers."""
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
         texts += (nw.Binary,)  # some Parquet writers store text so; other engines would write its bytes as \xC3
     for key, name in names.items():
         dtype = schema[name]
-        # A float may have been text that got lost: 880.0 for "0880".
-        if key in KEYS and not (dtype.is_integer() or isinstance(dtype, texts)):
-            raise ColumnError(f"column {name!r} holds {dtype}", allowed="text or whole numbers as ids", path=where)
-        if key == SUBTOPIC and isinstance(dtype, nw.List | nw.Array | nw.Struct | nw.Object):
-            raise ColumnError(
-                f"column {name!r} holds {dtype}", allowed="one subtopic a row, as text or a whole number", path=where
-            )
-        if key not in TEXTS and not (dtype.is_numeric() or dtype == nw.Boolean):
-            raise ColumnError(f"column {name!r} holds {dtype}", allowed="numbers", path=where)
+        allowed = ""
+        if key in KEYS:
+            # a float may have been text that got lost: 880.0 for "0880"
+            if not (dtype.is_integer() or isinstance(dtype, texts)):
+                allowed = "text or whole numbers as ids"
+        elif key == SUBTOPIC:
+            if isinstance(dtype, nw.List | nw.Array | nw.Struct | nw.Object):
+                allowed = "one subtopic a row, as text or a whole number"
+        elif not (dtype.is_numeric() or dtype == nw.Boolean):
+            allowed = "numbers"
+        if allowed:
+            raise ColumnError(f"column {name!r} holds {dtype}", allowed=allowed, path=where)
 
 
-def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any]:
-    """Return a table, its records, or tuples as a frame."""
-    if (frame := find_frame(table, where)) is not None:
+def _make_frame(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any]:
+    """Return a table, a list of dicts, or tuples as a frame."""
+    frame = find_frame(table, where)
+    if frame is not None:
         return frame
     if isinstance(table, nw.Series):  # its index does not make it a table
         raise SourceTypeError(
@@ -171,7 +206,7 @@ def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any
             path=where,
         )
     if isinstance(table, Iterable) and not isinstance(table, str | bytes):
-        return nw.from_native(_frame_of_tuples(cast("Any", table), kind, where))
+        return nw.from_native(_make_frame_of_tuples(cast("Any", table), kind, where))
     hint = "give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
     hint += f" {CALL[kind]}({{query: results}})"
     raise SourceTypeError(
@@ -183,47 +218,59 @@ def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any
 def find_table(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
     """Return the table in an object as a frame of Narwhals, or as a list of rows: dicts where they name their fields.
 
-    Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol. What
-    is no table is returned as it is.
+    Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol. An
+    object that is not a table is returned as it is.
     """
-    found = as_narwhals(source, where)
-    if isinstance(found, nw.LazyFrame | nw.DataFrame | nw.Series | str | bytes | Mapping):
-        return found
+    table = as_narwhals(source, where)
+    if isinstance(table, nw.LazyFrame | nw.DataFrame | nw.Series | str | bytes | Mapping):
+        return table
     if hasattr(source, "__arrow_c_stream__"):
         return nw.from_native(pl.DataFrame(source))
     for name in ("to_polars", "to_pandas"):
-        if callable(convert := getattr(source, name, None)):
+        convert = getattr(source, name, None)
+        if callable(convert):
             return find_table(convert(), where)
-    if not isinstance(source, Iterable) or hasattr(source, "readline") or hasattr(source, "shape"):
-        return source  # also a matrix
+    is_matrix = hasattr(source, "shape")
+    if not isinstance(source, Iterable) or hasattr(source, "readline") or is_matrix:
+        return source
     rows = source if isinstance(source, list) else list(source)
-    has_named = any(hasattr(kind, "_fields") for kind in {*map(type, rows)})
-    return [row._asdict() if hasattr(row, "_fields") else row for row in rows] if has_named else rows
+    # the types of rows are few: only where one has names, each row is looked at
+    if not any(hasattr(row_type, "_fields") for row_type in set(map(type, rows))):
+        return rows
+    return [row._asdict() if hasattr(row, "_fields") else row for row in rows]
 
 
 def list_columns(table: object, where: str) -> list[str]:
-    """Return the names of all columns of what :func:`find_table` returns; none if it is no table."""
-    if isinstance(table, list) and all(issubclass(kind, Mapping) for kind in {*map(type, table)}):
-        return [*dict.fromkeys(chain.from_iterable(table))]
-    return _schema(table, where).names() if isinstance(table, nw.LazyFrame | nw.DataFrame) else []
+    """Return the names of all columns of what :func:`find_table` returns; none if it is not a table."""
+    if isinstance(table, nw.LazyFrame | nw.DataFrame):
+        return _get_schema(table, where).names()
+    if isinstance(table, list) and all(issubclass(row_type, Mapping) for row_type in set(map(type, table))):
+        return list(dict.fromkeys(chain.from_iterable(table)))
+    return []
 
 
 def find_frame(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
-    """Return the table in an object, or one of its records, as a frame; None of what is neither."""
+    """Return the table in an object, or one of its list of dicts, as a frame; None of an object that is neither."""
     table = find_table(source, where)
-    if isinstance(table, list) and (names := list_columns(table, where)):
-        table = nw.from_native(pl.DataFrame([_column(name, [row.get(name) for row in table], where) for name in names]))
-    return table if isinstance(table, nw.LazyFrame | nw.DataFrame) else None
+    if isinstance(table, nw.LazyFrame | nw.DataFrame):
+        return table
+    if not isinstance(table, list):
+        return None
+    names = list_columns(table, where)
+    if not names:
+        return None
+    columns = [_make_column(name, [row.get(name) for row in table], where) for name in names]
+    return nw.from_native(pl.DataFrame(columns))
 
 
 def split_by_column(source: object, column: str, where: str) -> list[Frame | nw.DataFrame[Any]]:
     """Return the rows with each value of a table's column of ids: in order of appearance, or sorted in an engine."""
     frame = cast("Frame | nw.DataFrame[Any]", find_frame(source, where))
-    _check_types(frame, _schema(frame, where), {"doc_id": column}, where)
-    held = frame.select(column)
-    if isinstance(held, nw.LazyFrame) and not held.implementation.is_polars():
-        held = held.unique().sort(column)
-    values = to_polars(held, where)[column].unique(maintain_order=True).to_list()
+    _check_types(frame, _get_schema(frame, where), {"doc_id": column}, where)
+    ids = frame.select(column)
+    if isinstance(ids, nw.LazyFrame) and not ids.implementation.is_polars():
+        ids = ids.unique().sort(column)
+    values = to_polars(ids, where)[column].unique(maintain_order=True).to_list()
     if None in values or "" in values:
         raise ColumnError(f"a row has no {column!r}", allowed="text or a whole number", path=where)
     return [frame.filter(nw.col(column) == value) for value in values]
@@ -231,7 +278,10 @@ def split_by_column(source: object, column: str, where: str) -> list[Frame | nw.
 
 def has_lists(values: Iterable[object]) -> bool:
     """Tell whether some value of a column is a list, or another collection."""
-    return any(issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in {*map(type, values)})
+    for value_type in set(map(type, values)):
+        if issubclass(value_type, Collection) and not issubclass(value_type, str | bytes):
+            return True
+    return False
 
 
 def to_polars(frame: Frame | nw.DataFrame[Any], where: str) -> pl.DataFrame:
@@ -241,45 +291,51 @@ def to_polars(frame: Frame | nw.DataFrame[Any], where: str) -> pl.DataFrame:
     if frame.implementation.is_polars():
         return frame.to_native()
     try:
-        return _with_own_numbers(frame.to_polars())
+        return _copy_numbers(frame.to_polars())
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
-        given = ((own.name, zip(own.to_list(), own.is_null().to_list(), strict=True)) for own in frame.iter_columns())
-        return pl.DataFrame(
-            [_column(name, [None if is_null else one for one, is_null in pairs], where) for name, pairs in given]
-        )
+        columns = []
+        for column in frame.iter_columns():
+            values = []
+            for value, is_null in zip(column.to_list(), column.is_null().to_list(), strict=True):
+                values.append(None if is_null else value)
+            columns.append(_make_column(column.name, values, where))
+        return pl.DataFrame(columns)
 
 
-def _with_own_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+def _copy_numbers(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a frame that shares no number with the arrays of another library, which the caller may write to."""
-    own = []
+    copies = []
     for column in frame:
         if column.dtype.is_numeric() and not column.null_count():
-            own.append(pl.Series(column.name, column.to_numpy().copy(), dtype=column.dtype))
-    return frame.with_columns(own)
+            copies.append(pl.Series(column.name, column.to_numpy().copy(), dtype=column.dtype))
+    return frame.with_columns(copies)
 
 
-def _column(name: str, values: Sequence[Any], where: str) -> pl.Series:
+def _make_column(name: str, values: Sequence[Any], where: str) -> pl.Series:
+    """Return values of Python as a column; whole numbers and floats become floats, other mixtures are refused."""
     values = to_python_numbers(values)
     if has_lists(values):  # in which Polars would make 1 of 1.5 if 2 is before it
         return pl.Series(name, values, pl.Object)
     try:
         return pl.Series(name, values, strict=True)
     except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
-        types = [one for one in dict.fromkeys(map(type, values)) if one is not type(None)]
-        if {*types} == {int, float} and not any(is_beyond(one) for one in values if isinstance(one, int)):
+        types = [value_type for value_type in dict.fromkeys(map(type, values)) if value_type is not type(None)]
+        if set(types) == {int, float} and not any(is_beyond(value) for value in values if isinstance(value, int)):
             return pl.Series(name, values, pl.Float64, strict=False)
-        unread = "a type that cannot be read, or text that UTF-8 cannot hold"
+        if len(types) > 1:
+            problem = "several types"
+        else:
+            problem = "a type that cannot be read, or text that UTF-8 cannot hold"
         raise ColumnError(
-            f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}",
-            found=", ".join(one.__name__ for one in types),
+            f"column {name!r} holds values of {problem}",
+            found=", ".join(value_type.__name__ for value_type in types),
             allowed="text, or numbers",
             path=where,
         ) from None
 
 
-def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFrame:
-    """Build a frame from tuples."""
-    value = VALUE_COLUMN[kind]
+def _make_frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFrame:
+    """Build a frame from tuples of query_id, doc_id and a number."""
     if hasattr(rows, "readline"):
         raise SourceTypeError(
             "rows cannot be read from an open file",
@@ -287,36 +343,58 @@ def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFram
             hint="give its path, whose ending says the format, or parse it, as with json.load",
             path=where,
         )
-    if rows and all(isinstance(row, list) and _are_ids(row) for row in rows):
-        raise _ambiguous_lists(rows, kind)
+    if rows and all(isinstance(row, list) and _has_ids_of_one_type(row) for row in rows):
+        raise _make_ambiguous_lists_error(rows, kind)
+    queries: list[Any] = []
+    docs: list[Any] = []
+    values: list[Any] = []
     for place, row in enumerate(rows):
-        if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
-            msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
-            if isinstance(row, str | os.PathLike):
-                msg += "; several runs are {name: run}, ids alone {query: [ids]}"
-            elif hasattr(row, "columns") or getattr(row, "kind", None) in VALUE_COLUMN:  # a frame, a Run
-                msg += "; several runs are {name: run}"
-            elif not isinstance(row, tuple | list):
-                msg += f"; for results of a search library write {CALL[kind]}({{query: results}})"
-            raise SourceTypeError(msg)
-        check_number(kind, row[0], row[1], row[2], kind)
-    queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
+        if not _is_triple(row):
+            raise SourceTypeError(_describe_wrong_row(row, place, kind))
+        query, doc, value = row
+        check_number(kind, query, doc, value, kind)
+        queries.append(query)
+        docs.append(doc)
+        values.append(value)
     return pl.DataFrame(
         {
             "query_id": make_id_column(ids_to_text(queries, where), where),
             "doc_id": make_id_column(ids_to_text(docs, where), where),
-            value: np.array(values, np.float64),
+            VALUE_COLUMN[kind]: np.array(values, np.float64),
         }
     )
+
+
+def _is_triple(row: object) -> bool:
+    """Tell whether a row is a query_id, a doc_id and a third value, which may be anything."""
+    if not isinstance(row, tuple | list) or len(row) != 3:
+        return False
+    query, doc, _ = row
+    return is_id(query) and is_id(doc)
+
+
+def _describe_wrong_row(row: object, place: int, kind: Kind) -> str:
+    """Say what is wrong with an item that is not a row, and what to write instead."""
+    problem = (
+        f"item {place}: expected (query_id, doc_id, {VALUE_COLUMN[kind]}) with text or whole numbers as ids, got"
+        f" {row!r}"
+    )
+    if isinstance(row, str | os.PathLike):
+        return f"{problem}; several runs are {{name: run}}, ids alone {{query: [ids]}}"
+    if hasattr(row, "columns") or getattr(row, "kind", None) in VALUE_COLUMN:  # a frame, or a Run
+        return f"{problem}; several runs are {{name: run}}"
+    if not isinstance(row, tuple | list):
+        return f"{problem}; for results of a search library write {CALL[kind]}({{query: results}})"
+    return problem
 
 
 def _refuse_dicts_by_query(table: object, kind: Kind, where: str) -> None:
     """Raise `SourceTypeError` for a list of dicts that have the documents of queries, as of several runs."""
     if not isinstance(table, list) or not table:
         return
-    if not all(isinstance(one, Mapping) and _is_by_query(one) for one in table):
+    if not all(isinstance(row, Mapping) and _is_by_query(row) for row in table):
         return
-    n_queries = sum(len(one) for one in table)
+    n_queries = sum(len(documents_by_query) for documents_by_query in table)
     have_shared_queries = n_queries > len(set().union(*table))
     if len(table) == 1:
         hint = "give the dict itself, without the list"
@@ -344,15 +422,18 @@ def _is_by_query(fields: Mapping[Any, object]) -> bool:
     return True
 
 
-def _are_ids(row: Sequence[object]) -> bool:
+def _has_ids_of_one_type(row: Sequence[object]) -> bool:
     """Tell whether a list holds ids alone, all of them text or all whole numbers."""
-    return all(map(is_id, row)) and len({isinstance(one, str) for one in row}) < 2
+    if not all(map(is_id, row)):
+        return False
+    n_texts = sum(isinstance(doc, str) for doc in row)
+    return n_texts in {0, len(row)}
 
 
-def _ambiguous_lists(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
+def _make_ambiguous_lists_error(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
     """Return the error for lists of ids, which may be the documents of each query, or rows."""
     of_queries = "if each list has the documents of one query, write dict(enumerate(lists)) for qrels and run alike"
-    could_be_rows = all(len(one) == 3 and not isinstance(one[2], str) for one in lists)
+    could_be_rows = all(len(ids) == 3 and not isinstance(ids[2], str) for ids in lists)
     if not could_be_rows:
         return SourceTypeError("lists of ids do not say their queries", found=format_given(lists[0]), hint=of_queries)
     row = f"(query_id, doc_id, {VALUE_COLUMN[kind]})"
@@ -365,4 +446,5 @@ def _ambiguous_lists(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
 
 def find_repeated_pairs(frame: Frame) -> pl.DataFrame:
     """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
-    return collect(frame.select(*KEYS).group_by(*KEYS).agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)
+    counts = frame.select(*KEYS).group_by(*KEYS).agg(n=nw.len())
+    return collect(counts.filter(nw.col("n") > 1)).sort(KEYS)

@@ -1,5 +1,6 @@
 """The two kinds of data, qrels and runs, their columns, and the names that other tools give these."""
 
+from itertools import chain
 from typing import Literal
 
 Kind = Literal["qrels", "run"]
@@ -25,22 +26,71 @@ TREC_FIELDS: dict[Kind, tuple[str, ...]] = {
 
 # Nearest first: PyTerrier's frames carry `qid` beside `query` (the text) and `docno` beside `docid` (a row number).
 _QUERY_NAMES = (
-    *("query_id", "query-id", "qid", "q_id", "queryId", "topic_id", "topic", "user_id", "userId", "question_id"),
-    *("case_id", "query", "question", "user_input", "user", "Query Text"),
+    "query_id",
+    "query-id",
+    "qid",
+    "q_id",
+    "queryId",
+    "topic_id",
+    "topic",
+    "user_id",
+    "userId",
+    "question_id",
+    "case_id",
+    "query",
+    "question",
+    "user_input",
+    "user",
+    "Query Text",
 )
 _DOC_NAMES = (
-    *("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "docId", "doc", "document_id", "documentId"),
-    *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item", "Doc ID"),
+    "doc_id",
+    "doc-id",
+    "corpus-id",
+    "corpus_id",
+    "docno",
+    "docid",
+    "docId",
+    "doc",
+    "document_id",
+    "documentId",
+    "pid",
+    "passage_id",
+    "chunk_id",
+    "context_id",
+    "item_id",
+    "itemId",
+    "movieId",
+    "product_id",
+    "item",
+    "Doc ID",
 )
 # Lists of documents, one list a row. Ragas and question-answering sets hold judgments and results in one table.
 LIST_NAMES: dict[Kind, tuple[str, ...]] = {
     "qrels": (
-        *("expected_doc_ids", "expected_chunk_ids", "expected_context_ids", "expected_ids", "reference_context_ids"),
-        *("relevant_doc_ids", "relevant_ids", "relevant", "expected", "ground_truth", "doc_ids"),
+        "expected_doc_ids",
+        "expected_chunk_ids",
+        "expected_context_ids",
+        "expected_ids",
+        "reference_context_ids",
+        "relevant_doc_ids",
+        "relevant_ids",
+        "relevant",
+        "expected",
+        "ground_truth",
+        "doc_ids",
     ),
     "run": (
-        *("retrieved_doc_ids", "retrieved_chunk_ids", "retrieved_context_ids", "retrieved_ids", "retrieved"),
-        *("ranking", "results", "hits", "doc_ids", "documents"),
+        "retrieved_doc_ids",
+        "retrieved_chunk_ids",
+        "retrieved_context_ids",
+        "retrieved_ids",
+        "retrieved",
+        "ranking",
+        "results",
+        "hits",
+        "doc_ids",
+        "documents",
     ),
 }
 # One relevant document a row: no relevance is needed beside it.
@@ -111,8 +161,15 @@ WORDS_OF_RETRIEVED = frozenset(
 )
 RANK_NAMES = ("rank", "Doc Position")
 SCORE_NAMES = (
-    *("score", "relevance_score", "similarity", "prediction", "scores", "similarities"),
-    *("_relevance_score", "_rankingScore", "_score"),  # of LanceDB, of Meilisearch, and of many
+    "score",
+    "relevance_score",
+    "similarity",
+    "prediction",
+    "scores",
+    "similarities",
+    "_relevance_score",  # of LanceDB
+    "_rankingScore",  # of Meilisearch
+    "_score",  # of many
 )
 # Lower ones are better, unless they are similarities, as those of Milvus by COSINE and IP
 DISTANCES = ("distance", "_distance", "vector_distance", "cosine_distance", "distances")
@@ -155,6 +212,6 @@ NO_SCORES = {
     *RANK_NAMES,
 }
 # Every column name that is recognised in qrels or in a run
-KNOWN_NAMES = frozenset(name for columns in COLUMN_NAMES.values() for names in columns.values() for name in names)
+KNOWN_NAMES = frozenset(chain.from_iterable([*COLUMN_NAMES["qrels"].values(), *COLUMN_NAMES["run"].values()]))
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata

@@ -85,92 +85,138 @@ class Reading:
     value: str
     ascending: bool = False
 
-    def in_polars(self, frame: Frame) -> CheckedRows:
-        """Return the rows of a Polars frame in memory, and what is wrong: then they are worth nothing."""
-        beyond, rows = self._beyond(frame), collect(self._numbers(frame))
-        runs = IdRuns.of(rows["query_id"])
+    def read_in_polars(self, frame: Frame) -> CheckedRows:
+        """Return the rows of a Polars frame in memory, and what is wrong; if something is, the rows are not usable."""
+        beyond = self._find_beyond(frame)
+        rows = collect(self._select_numbers(frame))
+        query_runs = IdRuns.of(rows["query_id"])
         lazy = nw.from_native(rows.lazy())
-        are_right = are_ids(runs.ids) and are_ids(rows["doc_id"]) and self._are_right(rows[self.value])
-        wrong = WrongRows(rows.height, beyond=beyond) if are_right else self._wrong(lazy, beyond)
-        if self.ascending or self.value == "rank":
-            rows = collect(self._scores(lazy))
-        return CheckedRows(rows, runs, wrong)
+        # mostly nothing is wrong, and this shows it faster than a search
+        have_ids = are_ids(query_runs.ids) and are_ids(rows["doc_id"])
+        if have_ids and self._are_right(rows[self.value]):
+            wrong = WrongRows(rows.height, beyond=beyond)
+        else:
+            wrong = self._find_wrong_rows(lazy, beyond)
+        if self._lower_ranks_first:
+            rows = collect(self._select_scores(lazy))
+        return CheckedRows(rows, query_runs, wrong)
 
-    def in_engine(self, frame: Frame, where: str) -> Frame:
+    def read_in_engine(self, frame: Frame, where: str) -> Frame:
         """Return the rows of a lazy frame in its engine, checked there."""
-        numbers = self._numbers(frame)
-        self.check(self._wrong(numbers, self._beyond(frame)), where)
-        return self._scores(numbers)
+        numbers = self._select_numbers(frame)
+        wrong = self._find_wrong_rows(numbers, self._find_beyond(frame))
+        self.check(wrong, where)
+        return self._select_scores(numbers)
 
-    def check(self, found: WrongRows, where: str) -> None:
+    def check(self, wrong: WrongRows, where: str) -> None:
         """Raise for what is wrong; `where` is for messages."""
-        if found.beyond is not None:
-            raise DataError(f"{VALUE_COLUMN[self.kind]} {found.beyond} is {BEYOND}", path=where)
-        if not found.n_rows:
+        if wrong.beyond is not None:
+            raise DataError(f"{VALUE_COLUMN[self.kind]} {wrong.beyond} is {BEYOND}", path=where)
+        if not wrong.n_rows:
             raise DataError("empty: it has no rows", path=where)
-        if found.n_without_id:
+        if wrong.n_without_id:
             raise DataError(
-                f"{found.n_without_id:,} of {format_count(found.n_rows, 'row')} lack a query_id or doc_id",
+                f"{wrong.n_without_id:,} of {format_count(wrong.n_rows, 'row')} lack a query_id or doc_id",
                 hint="every row needs both",
                 path=where,
             )
-        if found.with_nul is not None:
-            raise make_nul_error(found.with_nul, where)
-        if found.bad is not None:
-            query, doc, given = found.bad
-            what = "missing (null or NaN)" if given is None else "NaN" if math.isnan(given) else "infinite"
-            if self.value == "rank" and given is not None and not math.isnan(given):
-                what = f"{given:g}, expected a whole number from 1"
-            count = f"; this holds for {found.n_bad:,} rows" if found.n_bad > 1 else ""
-            raise DataError(f"{self.value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
+        if wrong.with_nul is not None:
+            raise make_nul_error(wrong.with_nul, where)
+        if wrong.bad is not None:
+            query, doc, number = wrong.bad
+            problem = self._describe_number(number)
+            if wrong.n_bad > 1:
+                problem += f"; this holds for {wrong.n_bad:,} rows"
+            raise DataError(f"{self.value} of document {doc!r} for query {query!r} is {problem}", path=where)
 
-    def _numbers(self, frame: Frame) -> Frame:
-        # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
-        return frame.select(*KEYS, (nw.col(self.value).cast(nw.Float64) + 0.0).alias(self.value))
+    def _describe_number(self, number: float | None) -> str:
+        """Say why a number cannot be read."""
+        if number is None:
+            return "missing (null or NaN)"
+        if math.isnan(number):
+            return "NaN"
+        if self.value == "rank":
+            return f"{number:g}, expected a whole number from 1"
+        return "infinite"
 
-    def _scores(self, frame: Frame) -> Frame:
-        lower_first = self.value == "rank" or self.ascending
-        return frame.select(*KEYS, score=0.0 - nw.col(self.value)) if lower_first else frame
+    @property
+    def _lower_ranks_first(self) -> bool:
+        return self.ascending or self.value == "rank"
 
-    def _beyond(self, frame: Frame) -> str | None:
+    def _select_numbers(self, frame: Frame) -> Frame:
+        """Return the ids, and the numbers as floats."""
+        number = nw.col(self.value).cast(nw.Float64) + 0.0  # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
+        return frame.select(*KEYS, number.alias(self.value))
+
+    def _select_scores(self, frame: Frame) -> Frame:
+        """Return the ids, and scores of which the highest ranks first."""
+        if not self._lower_ranks_first:
+            return frame
+        return frame.select(*KEYS, score=0.0 - nw.col(self.value))
+
+    def _find_beyond(self, frame: Frame) -> str | None:
         """Return a number that float64 would merge with its neighbours, if there is one."""
         dtype = frame.collect_schema()[self.value]
         if not (dtype.is_integer() or dtype.is_decimal()):
             return None
-        ends = collect(frame.select(low=nw.col(self.value).min(), high=nw.col(self.value).max())).row(0)
-        return next((str(end) for end in ends if end is not None and is_beyond(end)), None)
+        number = nw.col(self.value)
+        low, high = collect(frame.select(low=number.min(), high=number.max())).row(0)
+        for extreme in (low, high):
+            if extreme is not None and is_beyond(extreme):
+                return str(extreme)
+        return None
 
     def _are_right(self, numbers: pl.Series) -> bool:
         """Tell whether numbers show at once that none is wrong; ranks have to be looked at."""
         return self.value != "rank" and not numbers.null_count() and bool(numbers.is_finite().all())
 
-    def _wrong(self, frame: Frame, beyond: str | None) -> WrongRows:
+    def _find_wrong_rows(self, frame: Frame, beyond: str | None) -> WrongRows:
         """Look for nulls, empty ids, NUL, NaN and wrong ranks in one pass; another one fetches a bad row."""
         number = nw.col(self.value)
-        wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
+        is_missing = number.is_null()
+        is_wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
         if self.value == "rank":
-            wrong = wrong | (number < 1) | (number % 1 != 0)
-        no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
-        has_nul = nw.any_horizontal(*(nw.col(key).str.contains(NUL, literal=True) for key in KEYS), ignore_nulls=True)
-        marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong, "nul": has_nul}
-        counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
-        rows, ids, null, bad, n_nul = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
-        example = collect(frame.filter(number.is_null() | wrong).head(1)).row(0) if null or bad else None
-        nul = None
-        if n_nul:
-            nul = next(key for key in collect(frame.filter(has_nul).select(*KEYS).head(1)).row(0) if key and NUL in key)
-        return WrongRows(rows, ids, null + bad, example, beyond, nul)
+            is_wrong = is_wrong | (number < 1) | (number % 1 != 0)
+        lack_id = [nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS]
+        lacks_any_id = nw.any_horizontal(*lack_id, ignore_nulls=True)
+        have_nul = [nw.col(key).str.contains(NUL, literal=True) for key in KEYS]
+        has_any_nul = nw.any_horizontal(*have_nul, ignore_nulls=True)
+        counts = frame.select(
+            n_rows=nw.len(),
+            n_without_id=_count(lacks_any_id),
+            n_missing=_count(is_missing),
+            n_wrong=_count(is_wrong),
+            n_with_nul=_count(has_any_nul),
+        )
+        # a sum of no rows may be null
+        n_rows, n_without_id, n_missing, n_wrong, n_with_nul = (count or 0 for count in collect(counts).row(0))
+        bad = None
+        if n_missing or n_wrong:
+            bad = collect(frame.filter(is_missing | is_wrong).head(1)).row(0)
+        with_nul = None
+        if n_with_nul:
+            keys = collect(frame.filter(has_any_nul).select(*KEYS).head(1)).row(0)
+            with_nul = next(key for key in keys if key and NUL in key)
+        return WrongRows(n_rows, n_without_id, n_missing + n_wrong, bad, beyond, with_nul)
+
+
+def _count(is_marked: nw.Expr) -> nw.Expr:
+    """Return in how many rows a condition holds; Spark cannot sum booleans."""
+    return is_marked.cast(nw.Int64).sum()
 
 
 def add_up(parts: Sequence[WrongRows]) -> WrongRows:
     """Return what is wrong in several parts of a table; the bad row is the one with the lowest ids."""
+    bad_rows = [part.bad for part in parts if part.bad is not None]
+    numbers_beyond = [part.beyond for part in parts if part.beyond is not None]
+    ids_with_nul = [part.with_nul for part in parts if part.with_nul is not None]
     return WrongRows(
-        sum(one.n_rows for one in parts),
-        sum(one.n_without_id for one in parts),
-        sum(one.n_bad for one in parts),
-        min((one.bad for one in parts if one.bad is not None), key=lambda row: row[:2], default=None),
-        min((one.beyond for one in parts if one.beyond is not None), default=None),
-        min((one.with_nul for one in parts if one.with_nul is not None), default=None),
+        n_rows=sum(part.n_rows for part in parts),
+        n_without_id=sum(part.n_without_id for part in parts),
+        n_bad=sum(part.n_bad for part in parts),
+        bad=min(bad_rows, key=lambda row: row[:2], default=None),
+        beyond=min(numbers_beyond, default=None),
+        with_nul=min(ids_with_nul, default=None),
     )
 
 

@@ -125,7 +125,7 @@ def look_at(
         Where the rows are from, for messages.
     """
     with guard_rows(where):
-        checked = reading.in_polars(MemoryRows(frame).lazy)
+        checked = reading.read_in_polars(MemoryRows(frame).lazy)
     rows, wrong = checked.frame, checked.wrong
     found = [make_results(ROWS, doc_id=[json.dumps(astuple(wrong))])]
     has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
