@@ -4,10 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from deadheat.core import hooks, third_party
-from deadheat.core.errors import (
-    FileFormatError,
-    SwappedFilesError,
-)
+from deadheat.core.errors import FileFormatError, SwappedFilesError
 from deadheat.core.io.kinds import OTHER_KIND, Kind
 from deadheat.core.io.results import Listing
 

@@ -18,7 +18,7 @@ def cut_bytes(text: str, most: int) -> str:
 
     Examples
     --------
-    >>> cut("größe", 4), cut("größe", 3)
+    >>> cut_bytes("größe", 4), cut_bytes("größe", 3)
     ('grö', 'gr')
     """
     return text.encode(errors="ignore")[: max(most, 0)].decode(errors="ignore")
@@ -42,9 +42,9 @@ def make_file_name(name: str, most: int) -> str:
 
     Examples
     --------
-    >>> file_name("b/dense", 247), file_name("who?", 247), file_name("aux", 247)
+    >>> make_file_name("b/dense", 247), make_file_name("who?", 247), make_file_name("aux", 247)
     ('b_dense', 'who_-1d8176d1', 'aux-321f6814')
-    >>> file_name("字" * 90, 20)
+    >>> make_file_name("字" * 90, 20)
     '字字字-cedf9328'
     """
     plain = re.sub(r"[/:]", "_", name)

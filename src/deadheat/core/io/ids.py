@@ -75,7 +75,7 @@ def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
 
     Examples
     --------
-    >>> text_of_ids([7, 12], "run"), text_of_ids(["007"], "run")
+    >>> ids_to_text([7, 12], "run"), ids_to_text(["007"], "run")
     (['7', '12'], ['007'])
     """
     kinds = set(map(type, ids))
@@ -109,7 +109,7 @@ def normalize_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
 
     Examples
     --------
-    >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
+    >>> normalize_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
     True
     """
     names = [unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key for key in given]

@@ -8,18 +8,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from deadheat.core.errors import (
-    ColumnError,
-    DataError,
-    DeadheatWarning,
-    DuplicateError,
-)
+from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, DuplicateError
 from deadheat.core.io.columns import find_value_column
 from deadheat.core.io.ids import is_id
-from deadheat.core.io.kinds import (
-    NO_SCORES,
-    Kind,
-)
+from deadheat.core.io.kinds import NO_SCORES, Kind
 from deadheat.core.io.result_parts import find_results, is_grade
 from deadheat.core.io.results import RANKED_BY_COLUMN, Listing, Reader
 from deadheat.core.scalars import is_number

@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from deadheat.core.checks import as_count
-from deadheat.core.errors import (
-    Advice,
-    FileFormatError,
-)
+from deadheat.core.errors import Advice, FileFormatError
 from deadheat.core.io.with_value import WithValue
 
 _LEAST_ALLOWED = 4_000_000_000

@@ -117,7 +117,7 @@ def copy_nested(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, 
     Examples
     --------
     >>> given = {"q": {"d": np.array(1.0)}}
-    >>> copy = copied(given)
+    >>> copy = copy_nested(given)
     >>> given["q"]["d"][...] = 5.0
     >>> copy
     {'q': {'d': 1.0}}

@@ -17,14 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from deadheat.core.errors import (
-    Advice,
-    DataError,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    SourceTypeError,
-)
+from deadheat.core.errors import Advice, DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
 from deadheat.core.io.columns import check_column, has_semicolons
 from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
 from deadheat.core.io.files import check_readable, decode_utf8, read_all

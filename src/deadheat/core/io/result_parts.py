@@ -10,18 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.errors import (
-    ABSENT,
-)
+from deadheat.core.errors import ABSENT
 from deadheat.core.io.forms import Shape, known_forms
 from deadheat.core.io.ids import is_id
-from deadheat.core.io.kinds import (
-    ALL_OFFSETS,
-    COLUMN_NAMES,
-    DISTANCES,
-    VALUE_COLUMN,
-    Kind,
-)
+from deadheat.core.io.kinds import ALL_OFFSETS, COLUMN_NAMES, DISTANCES, VALUE_COLUMN, Kind
 from deadheat.core.wording import did_you_mean
 
 _PLAIN = {float, int, bool, str, type(None)}
@@ -37,7 +29,7 @@ def find_results(given: object, kind: Kind = "run") -> Sequence[Any] | None:
 
     Examples
     --------
-    >>> results_in({"took": 3, "hits": {"hits": [{"_id": "d1"}]}})
+    >>> find_results({"took": 3, "hits": {"hits": [{"_id": "d1"}]}})
     [{'_id': 'd1'}]
     """
     if kind == "qrels" and (is_id(given) or isinstance(given, AbstractSet)):
@@ -75,7 +67,7 @@ def get_at_path(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is t
 
     Examples
     --------
-    >>> value_at({"metadata": {"doc.id": "d1"}}, "metadata.doc.id")
+    >>> get_at_path({"metadata": {"doc.id": "d1"}}, "metadata.doc.id")
     'd1'
     """
     if not path:
@@ -182,7 +174,7 @@ def describe_object(held: object, limit: int = 60) -> str:
 
     Examples
     --------
-    >>> described(1.5), described({1, 2}), described("x" * 99, 9)
+    >>> describe_object(1.5), describe_object({1, 2}), describe_object("x" * 99, 9)
     ('float 1.5', 'set {1, 2}', "str 'xxxxxxxx...")
     """
     text = repr(held)

@@ -12,14 +12,7 @@ from typing import Any, Literal, get_args
 
 from deadheat.core import hooks
 from deadheat.core.checks import check_choice
-from deadheat.core.errors import (
-    ABSENT,
-    DataError,
-    DeadheatWarning,
-    DuplicateError,
-    ParameterError,
-    SourceTypeError,
-)
+from deadheat.core.errors import ABSENT, DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.io.columns import have_offsets
 from deadheat.core.io.forms import known_forms
 from deadheat.core.io.ids import ids_to_text, is_id
@@ -490,7 +483,7 @@ def note_merged_judgments(n_merged: int, example: str = "") -> str:
 
     Examples
     --------
-    >>> note_of_merged(2)
+    >>> note_merged_judgments(2)
     '2 judgments that repeat others are merged'
     """
     judgments = format_count(n_merged, "judgment that repeats another one is", "judgments that repeat others are")

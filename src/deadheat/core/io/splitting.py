@@ -124,7 +124,7 @@ def find_last_byte(head: bytes) -> int | None:
 
     Examples
     --------
-    >>> last_byte(b"q1 Q0 d1 1 0.5 BM\n") == ord("M"), last_byte(b"q1 Q0 d1 1 0.5 bm25\n")
+    >>> find_last_byte(b"q1 Q0 d1 1 0.5 BM\n") == ord("M"), find_last_byte(b"q1 Q0 d1 1 0.5 bm25\n")
     (True, None)
     """
     end = head.partition(b"\n")[0][-1:]

@@ -18,7 +18,7 @@ def guard_text(text: str) -> str:
 
     Examples
     --------
-    >>> [guarded_text(text) for text in ("=1+1", "-x", "-1.5", "'=1", "q-1", "'q", "::error::q", "##[error]q")]
+    >>> [guard_text(text) for text in ("=1+1", "-x", "-1.5", "'=1", "q-1", "'q", "::error::q", "##[error]q")]
     ["'=1+1", "'-x", '-1.5', "''=1", 'q-1', "'q", "'::error::q", "##'[error]q"]
     """
     text = _COMMAND.sub(r"##'\1[", text)
@@ -30,7 +30,7 @@ def unguard_text(text: str) -> str:
 
     Examples
     --------
-    >>> [unguarded_text(text) for text in ("'=1+1", "-1.5", "''=1", "'q", "##'[error]q")]
+    >>> [unguard_text(text) for text in ("'=1+1", "-1.5", "''=1", "'q", "##'[error]q")]
     ['=1+1', '-1.5', "'=1", "'q", '##[error]q']
     """
     if text.startswith("'") and _BEGINNING.match(text):

@@ -113,7 +113,7 @@ def to_python_numbers(values: Sequence[Any]) -> Sequence[Any]:
 
     Examples
     --------
-    >>> as_python([np.float32(0.5), 0.1])
+    >>> to_python_numbers([np.float32(0.5), 0.1])
     [0.5, 0.1]
     """
     kinds = {*map(type, values)}

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from deadheat.core.errors import (
-    DataError,
-    DeadheatWarning,
-    FileFormatError,
-)
+from deadheat.core.errors import DataError, DeadheatWarning, FileFormatError
 from deadheat.core.io.memory_limits import check_cells, check_memory
 
 _ROWS, _TEXTS = "{*}sheetData/{*}row", ("{*}t", "{*}r/{*}t", "{*}is/{*}t", "{*}is/{*}r/{*}t")
