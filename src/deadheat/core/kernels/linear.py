@@ -1,7 +1,8 @@
-"""Linear measures: a sum of weight(rank) x gain(document).
+"""Linear measures: a sum of weight(rank) x gain(document), such as DCG, P and RBP.
 
-Mean: the mean gain of the tie at each of its ranks. Variance: the two centred sums of squares, of the weights
-and of the gains, over n - 1. McSherry and Najork 2008, doi:10.1007/978-3-540-78646-7_38, for the mean of DCG.
+docs/math.md, section 3. A tie has its mean gain at each of its ranks. Its variance is the product of two centred sums
+of squares, of the weights and of the gains, over n - 1. The mean of DCG: McSherry and Najork 2008,
+https://doi.org/10.1007/978-3-540-78646-7_38.
 """
 
 from collections.abc import Callable
@@ -29,13 +30,14 @@ def mean(above: IntArray, tied: IntArray, inside: IntArray, gain_sum: FloatArray
     ndarray of shape (n_groups,)
     """
     part = np.zeros(len(above))
-    alone = (tied == 1) & (inside == 1)
-    part[alone] = weights[above[alone]] * gain_sum[alone]
-    shared = ~alone & (inside > 0)
-    if shared.any():
+    is_alone = (tied == 1) & (inside == 1)  # most groups: without a cumulated sum and its rounding
+    part[is_alone] = weights[above[is_alone]] * gain_sum[is_alone]
+    is_shared = ~is_alone & (inside > 0)
+    if is_shared.any():
         cumulative = np.concatenate(([0.0], np.cumsum(weights)))
-        first, last = above[shared], above[shared] + inside[shared]
-        part[shared] = (cumulative[last] - cumulative[first]) * gain_sum[shared] / tied[shared]
+        first = above[is_shared]
+        weight_sum = cumulative[first + inside[is_shared]] - cumulative[first]
+        part[is_shared] = weight_sum * gain_sum[is_shared] / tied[is_shared]
     return part
 
 
@@ -57,12 +59,12 @@ def variance(
     """
     part = np.zeros(len(above))
     varied = np.flatnonzero((tied > 1) & (inside > 0) & (gain_squares > 0))
-    first, squares = above[varied, None] - 1, gain_squares[varied]
+    n_before_first, squares = above[varied, None] - 1, gain_squares[varied]
 
     def weight(index: IntArray, j: IntArray) -> FloatArray:
-        return weights[np.minimum(first[index] + j, len(weights) - 1)]
+        return weights[np.minimum(n_before_first[index] + j, len(weights) - 1)]
 
-    part[varied] = moments(tied[varied], inside[varied], squares, squares, weight=weight)[1]
+    _, part[varied] = moments(tied[varied], inside[varied], squares, squares, weight=weight)
     return part
 
 
@@ -88,13 +90,15 @@ def moments(
     -------
     mean, variance : ndarray of shape (n_groups,)
     """
-    mean_, variance_ = np.zeros(len(tied)), np.zeros(len(tied))
+    means, variances = np.zeros(len(tied)), np.zeros(len(tied))
     for index, width in batches(inside):
-        j, n, m = np.arange(1, width + 1), tied[index], inside[index]
-        real = j <= m[:, None]
-        weights = np.where(real, weight(index, j), 0.0)
-        centre = weights.sum(axis=1) / n
-        mean_[index] = centre * gain_sum[index]
-        squares = (np.where(real, weights - centre[:, None], 0.0) ** 2).sum(axis=1) + (n - m) * centre**2
-        variance_[index] = squares * gain_squares[index] / np.maximum(n - 1, 1)
-    return mean_, variance_
+        j = np.arange(1, width + 1)
+        n, m = tied[index], inside[index]
+        is_inside = j <= m[:, None]
+        weights = np.where(is_inside, weight(index, j), 0.0)
+        mean_weight = weights.sum(axis=1) / n
+        means[index] = mean_weight * gain_sum[index]
+        squares = (np.where(is_inside, weights - mean_weight[:, None], 0.0) ** 2).sum(axis=1)
+        weight_squares = squares + (n - m) * mean_weight**2  # the ranks beyond the cutoff have weight 0
+        variances[index] = weight_squares * gain_squares[index] / np.maximum(n - 1, 1)
+    return means, variances

@@ -1,8 +1,8 @@
 """Sums over relevant documents of a function of how many others are above each: bpref, binG.
 
-Inside a tie with s other documents (of bpref: judged non-relevant ones), the number above one relevant document is
-uniform on 0..s, and two relevant documents have x and y above them with probability 2/((s+1)(s+2)) if x = y, else half
-of that.
+docs/math.md, section 7. Inside a tie with s other documents (of bpref: judged non-relevant ones), the number above one
+relevant document is uniform on 0..s. Two relevant documents have x and y above them with probability 2/((s+1)(s+2)) if
+x = y, else half of that.
 """
 
 from collections.abc import Callable
@@ -30,14 +30,15 @@ def moments(
     -------
     mean, variance : ndarray of shape (n_groups,)
     """
-    mean, variance = np.zeros(len(relevant)), np.zeros(len(relevant))
+    means, variances = np.zeros(len(relevant)), np.zeros(len(relevant))
     for index, width in batches(others + 1):
-        x, s, r = np.arange(width), others[index], relevant[index]
+        r, s = relevant[index], others[index]
+        x = np.arange(width)
         values = value(index, x)
-        real = x <= s[:, None]
-        average = np.where(real, values, 0.0).sum(axis=1) / (s + 1)
+        is_possible = x <= s[:, None]
+        mean_of_one = np.where(is_possible, values, 0.0).sum(axis=1) / (s + 1)
         # Centred, so that a group without any choice has variance 0 and not a rounding error.
-        squares = (np.where(real, values - average[:, None], 0.0) ** 2).sum(axis=1)
-        mean[index] = r * average
-        variance[index] = r * squares / (s + 1) + r * (r - 1) * squares / ((s + 1.0) * (s + 2.0))
-    return mean, variance
+        squares = (np.where(is_possible, values - mean_of_one[:, None], 0.0) ** 2).sum(axis=1)
+        means[index] = r * mean_of_one
+        variances[index] = r * squares / (s + 1) + r * (r - 1) * squares / ((s + 1.0) * (s + 2.0))
+    return means, variances

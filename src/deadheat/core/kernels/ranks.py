@@ -1,4 +1,4 @@
-"""Ranks of means, of which those that only rounding separates are equal."""
+"""Ranks of means; means that differ by rounding alone share a rank."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from deadheat.core.scalars import ROUNDING
 def first_ranks(values: FloatArray) -> FloatArray:
     """Return the rank of each value, the highest first; NaN for a value that is NaN.
 
-    Values that only rounding separates share a rank, the first of theirs.
+    Values that differ by rounding alone share the first of their ranks.
 
     Parameters
     ----------
@@ -21,16 +21,16 @@ def first_ranks(values: FloatArray) -> FloatArray:
     [2.0, 1.0, 2.0, nan, 4.0]
     """
     ranks = np.full(len(values), np.nan)
-    order = np.argsort(-values, kind="stable")  # NaN comes last
+    order = np.argsort(-values, kind="stable")
     order = order[~np.isnan(values[order])]
     if not len(order):
         return ranks
     descending = values[order]
-    finite = descending[np.isfinite(descending)]
-    rounding = ROUNDING * max(1.0, np.abs(finite).max(initial=0.0))
-    is_lower = np.ones(len(order), np.bool_)
-    with np.errstate(invalid="ignore"):  # of two that are infinite
+    largest = np.abs(descending[np.isfinite(descending)]).max(initial=0.0)
+    rounding = ROUNDING * max(1.0, largest)
+    is_lower = np.ones(len(order), np.bool_)  # than the value before it
+    with np.errstate(invalid="ignore"):  # the difference of two infinite values is NaN: they share a rank
         is_lower[1:] = descending[:-1] - descending[1:] > rounding
-    places = np.arange(1, len(order) + 1)
-    ranks[order] = np.maximum.accumulate(np.where(is_lower, places, 0))
+    place = np.arange(1, len(order) + 1)
+    ranks[order] = np.maximum.accumulate(np.where(is_lower, place, 0))
     return ranks

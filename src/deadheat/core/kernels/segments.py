@@ -7,17 +7,19 @@ import numpy as np
 from deadheat.core.arrays import AnyArray, FloatArray, IntArray, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
-SHORT = 8  # shorter segments are one batch: NumPy adds so few numbers one by one, so zeros after them change no bit
+# Segments shorter than this are one batch: NumPy adds up to 8 numbers one by one, so zeros after them change no bit
+SHORT = 8
 
 
 def divide_or_zero(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
-    """Divide, giving 0 where the denominator is 0."""
-    out = np.zeros(np.broadcast_shapes(np.shape(numerator), np.shape(denominator)))
-    return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
+    """Return the quotients, and 0 where the denominator is 0."""
+    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    is_defined = np.asarray(denominator) != 0
+    return np.divide(numerator, denominator, out=np.zeros(shape), where=is_defined)
 
 
 def segment_sums(values: AnyArray, starts: IntArray) -> AnyArray:
-    """Sum each segment ``values[starts[i]:starts[i + 1]]``; no segment may be empty.
+    """Return the sum of each segment ``values[starts[i]:starts[i + 1]]``; no segment may be empty.
 
     `np.add.reduceat` returns the neighbour's value for an empty segment, so it is called only here: the
     starts of :func:`run_starts` never give one.
@@ -48,23 +50,24 @@ def batches(lengths: IntArray, max_cells: int = MAX_CELLS) -> Iterator[tuple[Int
     ascending = lengths[order]
     start = int(np.searchsorted(ascending, 1))
     while start < len(order):
-        bound = max(SHORT, 2 * int(ascending[start]))
-        rows = max(1, max_cells // bound)
-        stop = min(int(np.searchsorted(ascending, bound)), start + rows)
-        yield order[start:stop], int(ascending[stop - 1])
+        too_long = max(SHORT, 2 * int(ascending[start]))
+        n_rows = max(1, max_cells // too_long)
+        stop = min(int(np.searchsorted(ascending, too_long)), start + n_rows)
+        longest = int(ascending[stop - 1])
+        yield order[start:stop], longest
         start = stop
 
 
 def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> FloatArray:
-    """Accumulate, for each element, the elements of its query that come before it.
+    """Return, for each element, the sum or product of the elements of its query that come before it.
 
-    Every query is scanned on its own, so that no rounding error of one reaches another.
+    Every query is scanned by itself, so that no rounding error of one reaches another.
 
     Parameters
     ----------
     values : ndarray of shape (n,) or (n, s)
     query : ndarray of shape (n,)
-        Ascending query codes.
+        Query codes; those of a query are adjacent.
     operation : numpy.ufunc
         ``np.add`` or ``np.multiply``.
 
@@ -72,13 +75,15 @@ def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> Flo
     -------
     ndarray, shaped as `values`
     """
-    out = np.empty_like(values)
+    scanned = np.empty_like(values)
     starts = run_starts(query)
     lengths = np.diff(np.append(starts, len(query)))
     for index, width in batches(lengths):
-        cells = starts[index, None] + np.arange(width)
-        real = np.arange(width) < lengths[index, None]
+        place = np.arange(width)
+        row = starts[index, None] + place
+        is_row = place < lengths[index, None]
+        # One column to the right: each element is beside the result of those before it, the first beside the identity.
         padded = np.full((len(index), width, *values.shape[1:]), float(operation.identity))
-        padded[:, 1:][real[:, 1:]] = values[cells[:, :-1][real[:, 1:]]]
-        out[cells[real]] = operation.accumulate(padded, axis=1)[real]
-    return out
+        padded[:, 1:][is_row[:, 1:]] = values[row[:, :-1][is_row[:, 1:]]]
+        scanned[row[is_row]] = operation.accumulate(padded, axis=1)[is_row]
+    return scanned

@@ -1,4 +1,6 @@
-"""Means and standard deviations of values that count differently, and how many equal ones they are worth."""
+"""Means and standard deviations of weighted values, and how many equally weighted ones they are worth."""
+
+import math
 
 import numpy as np
 
@@ -6,15 +8,17 @@ from deadheat.core.arrays import FloatArray, IntArray, with_own_arithmetic
 
 
 def relative(weights: FloatArray | IntArray | None, n: int) -> FloatArray:
-    """Return weights over the largest: ones where there are none, or all are equal, so that these change no digit.
+    """Return the weights over the largest one, so that equal weights are 1 and change no digit.
 
     Parameters
     ----------
     weights : ndarray of float, shape (n,), or None
-        Above 0.
+        Above 0; None: all equal.
     n : int
     """
-    return np.ones(n) if weights is None or not n else weights / weights.max()
+    if weights is None or not n:
+        return np.ones(n)
+    return weights / weights.max()
 
 
 def are_equal(weights: FloatArray | None) -> bool:
@@ -24,22 +28,24 @@ def are_equal(weights: FloatArray | None) -> bool:
 
 @with_own_arithmetic
 def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
-    r"""Return the weighted mean, :math:`\sum w x / \sum w`; NaN of none.
+    r"""Return the weighted mean, :math:`\sum w x / \sum w`; NaN if there is no value.
 
     Examples
     --------
     >>> mean(np.array([0.0, 1.0]), np.array([3.0, 1.0]))
     0.25
     """
-    if weights is None or not len(values):
-        return float(values.mean()) if len(values) else float("nan")
-    own = relative(weights, len(values))
-    return float((own * values).sum() / own.sum())
+    if not len(values):
+        return math.nan
+    if weights is None:
+        return float(values.mean())
+    w = relative(weights, len(values))
+    return float((w * values).sum() / w.sum())
 
 
 @with_own_arithmetic
 def std(values: FloatArray, weights: FloatArray | None = None) -> float:
-    r"""Return the weighted standard deviation; NaN of fewer than two.
+    r"""Return the weighted standard deviation; NaN of fewer than two values.
 
     .. math:: s^2 = \frac{n}{n - 1} \frac{\sum w (x - \bar{x})^2}{\sum w}
 
@@ -48,12 +54,15 @@ def std(values: FloatArray, weights: FloatArray | None = None) -> float:
     >>> std(np.array([0.0, 0.0, 3.0])), round(std(np.array([0.0, 3.0]), np.array([2.0, 1.0])), 4)
     (1.7320508075688772, 2.0)
     """
-    n, own = len(values), relative(weights, len(values))
-    centred = values - mean(values, weights)
-    return float(np.sqrt((own * centred**2).sum() / (own.sum() * (n - 1) / n))) if n > 1 else float("nan")
+    n = len(values)
+    if n < 2:
+        return math.nan
+    w = relative(weights, n)
+    squares = (w * (values - mean(values, weights)) ** 2).sum()
+    return float(np.sqrt(squares / (w.sum() * (n - 1) / n)))
 
 
-def linearised(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+def linearise(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     r"""Return values whose plain mean and standard error are those of the weighted mean; without weights as they are.
 
     .. math:: z = \bar{x} + \frac{n w}{\sum w} (x - \bar{x}), \quad \bar{x} = \frac{\sum w x}{\sum w}
@@ -64,13 +73,13 @@ def linearised(values: FloatArray, weights: FloatArray | None = None) -> FloatAr
 
     Examples
     --------
-    >>> linearised(np.array([0.0, 1.0]), np.array([3.0, 1.0])).tolist()
+    >>> linearise(np.array([0.0, 1.0]), np.array([3.0, 1.0])).tolist()
     [-0.125, 0.625]
     """
     if weights is None or not len(values):
         return values
-    centre = mean(values, weights)
-    return centre + weights / weights.mean() * (values - centre)
+    weighted_mean = mean(values, weights)
+    return weighted_mean + weights / weights.mean() * (values - weighted_mean)
 
 
 def effective_number(weights: FloatArray | IntArray) -> float:
@@ -85,5 +94,7 @@ def effective_number(weights: FloatArray | IntArray) -> float:
     >>> effective_number(np.array([1.0, 1.0, 2.0])), effective_number(np.array([5.0, 5.0]))
     (2.6666666666666665, 2.0)
     """
-    own = relative(weights, len(weights))
-    return float(own.sum() ** 2 / (own**2).sum()) if len(weights) else 0.0
+    if not len(weights):
+        return 0.0
+    w = relative(weights, len(weights))
+    return float(w.sum() ** 2 / (w**2).sum())

@@ -91,9 +91,9 @@ def powered_mean(
     (0.2833, 0.3489, 0.5287)
     """
     sample = Sample(
-        known=weighting.linearised(known, weights),
-        predicted=weighting.linearised(predicted, weights),
-        others=weighting.linearised(others, other_weights),
+        known=weighting.linearise(known, weights),
+        predicted=weighting.linearise(predicted, weights),
+        others=weighting.linearise(others, other_weights),
         pulls=_pulls(weights, len(known)),
         other_pulls=_pulls(other_weights, len(others)),
         n_effective=_effective_number(weights, len(known)),
