@@ -8,7 +8,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import MeasureError, UnknownMeasureError
-from deadheat.core.measures.notation import DOUBTED, MEANINGS, split_notation
+from deadheat.core.measures.meanings import DOUBTED, MEANINGS
+from deadheat.core.measures.notation import split_notation
 from support.command import ok
 
 if TYPE_CHECKING:

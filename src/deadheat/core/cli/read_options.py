@@ -161,7 +161,7 @@ def grouping_of(
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
     """Return the measures given with -m, by default those of an evaluation, as they are under its judgments."""
     load_libraries()
-    from deadheat.core.measures.notation import measures_under
+    from deadheat.core.measures.selection import measures_under
 
     return measures_under(kind_asked(), options["notations"] or None)
 

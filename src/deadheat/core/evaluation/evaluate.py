@@ -36,8 +36,9 @@ from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.hooks import Feature
 from deadheat.core.io.splitting import group_in_pieces
 from deadheat.core.measures import Measure
-from deadheat.core.measures.notation import Measures, at_level, measures_under, parse_measures
+from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure
+from deadheat.core.measures.selection import measures_under, set_rel
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import Engine, choose_engine, open_pair
@@ -112,7 +113,7 @@ def _together(
     ranked = policies.apply(placements, conventions.ties, None, engine)
     by_rule = policies.break_by_rule(placements, engine, rule) if rule else None
     with phase("evaluating runs"):
-        scores = [score_of(one, placements, ranked, conventions, qrels) for one in at_level(measures, conventions.rel)]
+        scores = [score_of(one, placements, ranked, conventions, qrels) for one in set_rel(measures, conventions.rel)]
         ruled = [] if by_rule is None else [np.where(one.kept, one.spread.of(by_rule), np.nan) for one in scores]
     n_queries = placements.n_queries // len(runs)
     for n, run in enumerate(runs):
@@ -165,7 +166,7 @@ def evaluate_under(
         placements = placements.select(~is_absent)
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
-        own = at_level(measures, conventions.rel)
+        own = set_rel(measures, conventions.rel)
         scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
         for mode in modes:
             scores = mode.finish(scores, Placed(conventions, qrels, run, placements, ranked))

@@ -31,7 +31,8 @@ from deadheat.core.evaluation.stratum import SMALLEST
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
-from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.measures.selection import ByMeasure, with_rel
 from deadheat.core.placements.placements import Placements
 from deadheat.core.saving import Saving
 from deadheat.core.settings import ConventionArguments, Conventions
@@ -148,7 +149,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         wanted = named.get(wanted.label, wanted)  # R of spans is another measure than R
         scores = self._scores.get(wanted)
         if scores is None:
-            wanted = leveled(wanted, self.conventions.rel)
+            wanted = with_rel(wanted, self.conventions.rel)
             wanted = named.get(wanted.label, wanted)
             scores = self._scores.get(wanted)
         if scores is None:

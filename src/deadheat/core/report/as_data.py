@@ -145,8 +145,9 @@ def trec_name(measure: Measure | str, level: float | None = None) -> str:
     >>> trec_name("P(rel=2)@5", 2), trec_name("P(rel=3)@5", 2)
     ('P_5', 'P(rel=3)@5')
     """
-    from deadheat.core.measures.notation import default_rel, parse_measure
+    from deadheat.core.measures.notation import parse_measure
     from deadheat.core.measures.registration import trec_names  # loads NumPy, which --help does not need
+    from deadheat.core.measures.selection import default_rel
 
     measure = parse_measure(measure)
     if level is not None and getattr(measure, "rel", None) == level:

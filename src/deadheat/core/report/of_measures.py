@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure, measures
 from deadheat.core.measures.guide import USES, Use, reading
-from deadheat.core.measures.notation import meaning
+from deadheat.core.measures.meanings import meaning
 from deadheat.core.measures.registration import other_names, trec_names
 from deadheat.core.report.conventions import RULES
 from deadheat.core.report.model import (

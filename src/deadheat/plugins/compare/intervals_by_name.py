@@ -3,7 +3,7 @@
 from deadheat.core.evaluation.intervals import (
     Interval,
 )
-from deadheat.core.measures.notation import ByMeasure
+from deadheat.core.measures.selection import ByMeasure
 
 
 class IntervalsByName(dict[tuple[str, str], Interval]):

@@ -23,7 +23,8 @@ from deadheat.core.evaluation.intervals import Interval, IntervalOptions
 from deadheat.core.evaluation.scores import Scores, order_by_mean
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.measures import Measure, parse_measure
-from deadheat.core.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
+from deadheat.core.measures.notation import MeasureLike, measure_named
+from deadheat.core.measures.selection import ByMeasure, with_rel
 from deadheat.core.scalars import NOISE
 from deadheat.core.structures import T
 from deadheat.core.wording import (
@@ -657,7 +658,7 @@ def _names_at_a_level(names: Iterable[str], measure: MeasureLike) -> list[str]:
     found = []
     for name in names:
         known = measure_named(name)
-        if wanted is not None and known is not None and known == leveled(wanted, getattr(known, "rel", None)):
+        if wanted is not None and known is not None and known == with_rel(wanted, getattr(known, "rel", None)):
             found.append(name)
     return found
 

@@ -20,8 +20,9 @@ from deadheat.core.evaluation.evaluate import EvaluationArguments, evaluate, key
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure
-from deadheat.core.measures.notation import ByMeasure, MeasureLike, parse_measures
+from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.measures.orders import RULE_OF_THREE
+from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import Rng, check_rng, random_generator
 from deadheat.core.scalars import is_number

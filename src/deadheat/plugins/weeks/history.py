@@ -28,7 +28,7 @@ from deadheat.core.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of,
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.io.files import check_path
 from deadheat.core.measures import Measure
-from deadheat.core.measures.notation import ByMeasure
+from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.scalars import NOISE
 from deadheat.core.structures import T, group_values
 from deadheat.core.wording import escape_invisible, format_count, format_list, format_path
