@@ -101,7 +101,7 @@ SOURCES = sorted(path for name in HEIGHTS for path in [*CORE.glob(f"{name}.py"),
 # What a function of the core imports of the core, outside commands (which import what they call when they are called),
 # and why it is not imported at the top.
 LATE = {
-    "data.queries imports io in _records_of": "Narwhals",
+    "data.query_tables imports io in convert_records": "Narwhals",
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.unread_rows imports io in UnreadTrec.__init__": "Narwhals",
     "data.rows imports io in collect_rows": "Narwhals",

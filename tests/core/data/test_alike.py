@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.doubts import ONE_FORM, nearly_equal
+from deadheat.core.data.similar_ids import ADVICE, describe_similar_ids
 from deadheat.core.errors import DataError, DeadheatWarning
 from support.command import call
 
@@ -22,11 +22,16 @@ COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Krämpfe") for form in ("NF
 
 def test_the_words_for_each_difference() -> None:
     assert COMPOSED != DECOMPOSED
-    assert nearly_equal(["a"], ["b"]) == nearly_equal([], ["b"]) == nearly_equal([COMPOSED], []) == ""
-    unicode = f"1 query of the qrels and of the run differs only in Unicode form (NFC, NFD): {DECOMPOSED!r}" + ONE_FORM
-    assert nearly_equal([DECOMPOSED, "a"], ["b", COMPOSED]) == unicode
+    assert (
+        describe_similar_ids(["a"], ["b"])
+        == describe_similar_ids([], ["b"])
+        == describe_similar_ids([COMPOSED], [])
+        == ""
+    )
+    unicode = f"1 query of the qrels and of the run differs only in Unicode form (NFC, NFD): {DECOMPOSED!r}" + ADVICE
+    assert describe_similar_ids([DECOMPOSED, "a"], ["b", COMPOSED]) == unicode
     case = "2 queries of the qrels and of the run differ only in case or in blanks around them: 'Q1' is ' q1'"
-    assert nearly_equal(["Q1", "q2 "], [" q1", "q2"]) == case
+    assert describe_similar_ids(["Q1", "q2 "], [" q1", "q2"]) == case
 
 
 @pytest.mark.parametrize(("other", "words"), [(DECOMPOSED, "Unicode form"), ("KRÄMPFE", "only in case")])

@@ -1,22 +1,18 @@
-"""What looks wrong in qrels and runs: ranks that contradict scores, and ids that look alike and are not equal.
+"""Warnings of scores that contradict ranks or the order of rows, and a note on negative labels.
 
-Ids may be in another Unicode form, in another case, or with blanks. The first queries of a run, or documents, are
-looked at.
+The first queries of a run are looked at.
 """
 
 from __future__ import annotations
 
-import unicodedata
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.data.rows import Rows
-from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DeadheatWarning
 from deadheat.core.io.formats.base import FEWEST, ROWS
 from deadheat.core.io.nested import Nested
@@ -24,14 +20,10 @@ from deadheat.core.io.results import ListOrder
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count
 
-LOOKED = 100  # documents of each side that are looked at
-NAMES = {"query": "queries", "document": "documents"}
-ONE_FORM = " (normalize_ids='NFC' or --normalize-ids NFC makes one of them)"
-FORM, CASE = "Unicode form (NFC, NFD)", "case or in blanks around them"
-QUERIES = 1000  # of a run, that are looked at
-ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
+MAX_QUERIES = 1000  # of a run, that are looked at
 FEWEST_QUERIES = 3  # from which an order says something
-ENOUGH = 10  # documents in all: so many scores do not count 1, 2, 3, ... by chance
+FEWEST_SCORES = 10  # in all: so many do not count 1, 2, 3, ... by chance
+ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
 
 
 def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
@@ -48,41 +40,49 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     """
     if not ascending and _are_in_order(head):
         return  # the usual case, and the faster check
-    rows = head.drop_nulls().filter(pl.all_horizontal(pl.col("rank", "score").is_finite()))
-    best_first = pl.col("score").sort_by("rank") * (-1 if ascending else 1)
-    of_query = rows.group_by("query_id", maintain_order=True).agg(
-        n=pl.len(),
-        n_ranks=pl.col("rank").n_unique(),
-        n_scores=pl.col("score").n_unique(),
-        rises=(best_first.diff() > 0).sum(),
-        falls=(best_first.diff() < 0).sum(),
-    )
-    has_order = (pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
-    looked = of_query.head(QUERIES).filter(has_order)
-    n_queries = format_count(looked.height, "query", "queries")
-    contrary = looked.filter(pl.col("rises") > 2 * pl.col("falls")).height
-    differing = looked.filter(pl.col("rises") > 0).height
-    if 2 * contrary > looked.height:
-        text = (
-            "scores fall with the rank in {n:,} of {of} at its start, and ascending puts the lowest first."
-            if ascending
-            else f"scores rise with the rank in {{n:,}} of {{of}} at its start: distances, or ranks? {ADVICE}"
-        )
-        _warn(text, where, n=contrary, of=n_queries)
-    elif 2 * differing > looked.height:
-        _warn(
-            "ranks and scores disagree in {n:,} of {of} at its start: the scores count, not the ranks.",
-            where,
-            n=differing,
-            of=n_queries,
-        )
+    queries = _count_rises_and_falls(head, ascending=ascending)
+    n_queries = format_count(queries.height, "query", "queries")
+    n_reversed = queries.filter(pl.col("rises") > 2 * pl.col("falls")).height
+    n_differing = queries.filter(pl.col("rises") > 0).height
+    if 2 * n_reversed > queries.height:
+        if ascending:
+            text = "scores fall with the rank in {n:,} of {of} at its start, and ascending puts the lowest first."
+        else:
+            text = f"scores rise with the rank in {{n:,}} of {{of}} at its start: distances, or ranks? {ADVICE}"
+        _warn(text, where, n=n_reversed, of=n_queries)
+    elif 2 * n_differing > queries.height:
+        text = "ranks and scores disagree in {n:,} of {of} at its start: the scores count, not the ranks."
+        _warn(text, where, n=n_differing, of=n_queries)
 
 
 def _are_in_order(head: pl.DataFrame) -> bool:
-    """Tell whether ranks rise and scores fall from each row to the next one of its query."""
-    rank, score = head["rank"].to_numpy(), head["score"].to_numpy()  # null is NaN
-    others = np.flatnonzero(~((rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])))
-    return bool((head["query_id"][others] != head["query_id"][others + 1]).all())
+    """Tell whether ranks rise and scores do not from each row to the next one of its query."""
+    rank = head["rank"].to_numpy()  # null is NaN
+    score = head["score"].to_numpy()
+    is_in_order = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
+    breaks = np.flatnonzero(~is_in_order)
+    starts_query = head["query_id"][breaks] != head["query_id"][breaks + 1]
+    return bool(starts_query.all())
+
+
+def _count_rises_and_falls(head: pl.DataFrame, *, ascending: bool) -> pl.DataFrame:
+    """Return how often scores get better (`rises`) and worse (`falls`) with the rank, for each query whose ranks tell.
+
+    These have some rows with different ranks and different scores.
+    """
+    rows = head.drop_nulls().filter(pl.all_horizontal(pl.col("rank", "score").is_finite()))
+    score = pl.col("score").sort_by("rank")
+    if ascending:
+        score = -score
+    queries = rows.group_by("query_id", maintain_order=True).agg(
+        n=pl.len(),
+        n_ranks=pl.col("rank").n_unique(),
+        n_scores=pl.col("score").n_unique(),
+        rises=(score.diff() > 0).sum(),
+        falls=(score.diff() < 0).sum(),
+    )
+    has_order = (pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
+    return queries.head(MAX_QUERIES).filter(has_order)
 
 
 def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -> None:
@@ -90,29 +90,35 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -
 
     Dicts have their order by chance: rows alone are looked at for scores that rise, or fall with `ascending`.
     """
-    if ascending and not is_polars_frame(rows):
+    are_rows = is_polars_frame(rows)
+    if ascending and not are_rows:
         return
-    if is_polars_frame(rows):
-        head = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score").head(QUERIES)
-        of_queries: list[Collection[float]] = head["score"].to_list()
-    else:
-        of_queries = [documents.values() for documents in islice(rows.values(), QUERIES)]
-    some = [scores for scores in of_queries if len(scores) >= FEWEST]
-    if sum(map(len, some)) < ENOUGH:
+    scores_of_queries = _take_scores(rows)
+    if sum(map(len, scores_of_queries)) < FEWEST_SCORES:
         return
-    has_order = is_polars_frame(rows) and len(some) >= FEWEST_QUERIES
+    has_order = are_rows and len(scores_of_queries) >= FEWEST_QUERIES
     if ascending:
-        if has_order and all(map(_falls, some)):
+        if has_order and all(map(_do_fall, scores_of_queries)):
             _warn(
                 "the scores of all queries at its start fall from row to row, and ascending puts the lowest first: are"
                 " they similarities? Without ascending the highest rank first",
                 where,
             )
-        return
-    if all(list(scores) == list(range(1, len(scores) + 1)) for scores in some):  # mostly ends at the first
+    elif all(map(_do_count, scores_of_queries)):  # mostly ends at the first
         _warn(f"the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}", where)
-    elif has_order and all(map(_rises, some)):
+    elif has_order and all(map(_do_rise, scores_of_queries)):
         _warn(f"the scores of all queries at its start rise from row to row: are they distances? {ADVICE}", where)
+
+
+def _take_scores(rows: pl.DataFrame | Nested) -> Sequence[Collection[float]]:
+    """Return the scores of the first queries, without queries that have too few to show an order."""
+    scores_of_queries: Sequence[Collection[float]]
+    if is_polars_frame(rows):
+        queries = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score")
+        scores_of_queries = queries["score"].head(MAX_QUERIES).to_list()
+    else:
+        scores_of_queries = [documents.values() for documents in islice(rows.values(), MAX_QUERIES)]
+    return [scores for scores in scores_of_queries if len(scores) >= FEWEST]
 
 
 def warn_of_list_order(order: ListOrder | None, where: str, *, ascending: bool) -> None:
@@ -141,7 +147,12 @@ def warn_of_list_order(order: ListOrder | None, where: str, *, ascending: bool) 
         )
 
 
-def _rises(scores: Collection[Any]) -> bool:
+def _do_count(scores: Collection[Any]) -> bool:
+    """Tell whether numbers are 1, 2, 3, ..."""
+    return list(scores) == list(range(1, len(scores) + 1))
+
+
+def _do_rise(scores: Collection[Any]) -> bool:
     """Tell whether numbers rise strictly; a value that is not a number is refused later."""
     try:
         return all(before < after for before, after in pairwise(scores))
@@ -149,17 +160,18 @@ def _rises(scores: Collection[Any]) -> bool:
         return False
 
 
-def _falls(scores: Collection[float]) -> bool:
+def _do_fall(scores: Collection[float]) -> bool:
     """Tell whether numbers fall strictly."""
     return all(before > after for before, after in pairwise(scores))
 
 
 def _warn(text: str, where: str, **fields: object) -> None:
+    """Warn the user of a run, from the function that a table calls."""
     warnings.warn(DeadheatWarning(text, where, **fields), stacklevel=6)
 
 
-def note_of_negative(relevance: FloatArray, source_form: str) -> tuple[str, ...]:
-    """Return a note on negative labels, which may be padding or the target of a regression; none of TREC's qrels.
+def describe_negative_labels(relevance: FloatArray, source_form: str) -> tuple[str, ...]:
+    """Return a note on negative labels: padding, perhaps, or the target of a regression. TREC's qrels get none.
 
     Parameters
     ----------
@@ -168,74 +180,18 @@ def note_of_negative(relevance: FloatArray, source_form: str) -> tuple[str, ...]
 
     Examples
     --------
-    >>> note_of_negative(np.array([2.0, -1.0]), "array")[0].partition(";")[2]
+    >>> describe_negative_labels(np.array([2.0, -1.0]), "array")[0].partition(";")[2]
     ' padding is left out by mask= of evaluate_dense'
-    >>> note_of_negative(np.array([2.0, -1.0]), "trec")
+    >>> describe_negative_labels(np.array([2.0, -1.0]), "trec")
     ()
     """
-    n_negative = 0 if source_form == "trec" else int((relevance < 0).sum())
+    if source_form == "trec":
+        return ()
+    n_negative = int((relevance < 0).sum())
     if not n_negative:
         return ()
-    labels = f"{format_count(n_negative, 'negative label')} (the lowest {relevance.min():g})"
-    text = f"{labels}: no gain, and unjudged for bpref, infAP and Judged"
+    labels = format_count(n_negative, "negative label")
+    text = f"{labels} (the lowest {relevance.min():g}): no gain, and unjudged for bpref, infAP and Judged"
     if source_form == "array":
         text += "; padding is left out by mask= of evaluate_dense"
     return (text,)
-
-
-# What two ids differ in, and what makes them equal then
-DIFFERENCES: dict[str, Callable[[str], str]] = {
-    FORM: lambda text: unicodedata.normalize("NFC", text),
-    CASE: lambda text: unicodedata.normalize("NFC", text).strip().casefold(),
-}
-
-
-def nearly_equal(some: Sequence[str], others: Sequence[str], what: str = "query") -> str:
-    """Return how many ids of one side are ids of the other but for their form or case; empty if none is.
-
-    Parameters
-    ----------
-    some, others : sequence of str
-        Without those that are equal.
-    what : {"query", "document"}
-
-    Examples
-    --------
-    >>> nearly_equal(["q1", "Mu\u0308ller"], ["q2", "M\u00fcller"]).partition(":")[0]
-    '1 query of the qrels and of the run differs only in Unicode form (NFC, NFD)'
-    >>> nearly_equal(["Q1", "Q2"], ["q1", "q2"])
-    "2 queries of the qrels and of the run differ only in case or in blanks around them: 'Q1' is 'q1'"
-    """
-    if not (some and others):
-        return ""
-    for difference, same in DIFFERENCES.items():
-        by_form = {same(one): one for one in others}
-        if found := [one for one in some if same(one) in by_form]:
-            differ = f"differ{'s' * (len(found) == 1)} only in {difference}"
-            example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else ONE_FORM)
-            return f"{format_count(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"
-    return ""
-
-
-def alike(qrels: Rows, run: Rows, lacking: Sequence[str], unjudged: Sequence[str]) -> tuple[str, ...]:
-    """Return what looks alike and is not equal: of all queries that one side lacks, and of a few documents.
-
-    Parameters
-    ----------
-    qrels, run : Rows
-    lacking, unjudged : sequence of str
-        Queries of the qrels that the run lacks, and the reverse.
-    """
-    found = [nearly_equal(lacking, unjudged)]
-    if not (isinstance(qrels, LazyRows) or isinstance(run, LazyRows)):  # each look may compute a whole frame
-        judged, retrieved = (_beyond_ascii(rows.some_documents(LOOKED)) for rows in (qrels, run))
-        documents = nearly_equal(sorted(judged - retrieved), sorted(retrieved - judged), "document")
-        found.append(f"of the first {LOOKED}, {documents}" if documents else "")
-    return tuple(filter(None, found))
-
-
-def _beyond_ascii(ids: Sequence[str]) -> set[str]:
-    """Return the ids that have other characters than those of ASCII, which are mostly none: joined, that is seen."""
-    if "".join(ids).isascii():
-        return set()
-    return {doc for doc in ids if not doc.isascii()}

@@ -17,11 +17,12 @@ from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.checks import by_name
 from deadheat.core.data.document_table import DocumentTable
-from deadheat.core.data.doubts import alike, note_of_negative
+from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
+from deadheat.core.data.similar_ids import list_similar_ids
 from deadheat.core.data.sources import Source, path_of
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -221,7 +222,7 @@ def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
     lacking: tuple[str, ...],
 ) -> Evaluation:
     """Return the evaluation of a run that has been placed and scored, with what is to be known of its ids."""
-    found = alike(qrels.rows, run.rows, lacking, placements.unjudged_queries)
+    found = list_similar_ids(qrels.rows, run.rows, lacking, placements.unjudged_queries)
     return Evaluation(
         scores,
         name=run.name,
@@ -235,7 +236,7 @@ def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
             *qrels.notes,
             *run.notes,
             *_note_of_empty_lists(run, placements),
-            *note_of_negative(placements.judged_relevance, qrels.source_form),
+            *describe_negative_labels(placements.judged_relevance, qrels.source_form),
             *found,
         ),
         alike=found,

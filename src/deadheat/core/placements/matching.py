@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.core.data.doubts import nearly_equal
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
+from deadheat.core.data.similar_ids import describe_similar_ids
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError
 from deadheat.core.libraries import polars as pl
@@ -73,7 +73,7 @@ def refuse_no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrie
         " Are they of the same collection, and are the ids written alike?"
     )
     message += hint_at_lost_zeros(judged, queries_of_run)
-    hint_at_spelling = nearly_equal(judged, queries_of_run)
+    hint_at_spelling = describe_similar_ids(judged, queries_of_run)
     if hint_at_spelling:
         message += f" {hint_at_spelling}"
     raise DataError(message)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.core.checks import as_count, as_text, check_choice
-from deadheat.core.data.doubts import note_of_negative
+from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import Advice, ParameterError
 from deadheat.core.evaluation.evaluate import check_measures, score_of
@@ -306,6 +306,6 @@ def evaluation_of_counted(
         conventions=conventions,
         placements=placements,
         qrels=Qrels.of_checked(counts.judgments(), "relevant"),
-        notes=note_of_negative(placements.judged_relevance, "array"),
+        notes=describe_negative_labels(placements.judged_relevance, "array"),
         lists=counts.lists and counts.lists.select(np.argsort(counts.query_ids)),
     )
