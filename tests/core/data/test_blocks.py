@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.data import rows as contiguous
+from deadheat.core.data import rows
 from deadheat.core.errors import DuplicateError
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements import contiguous as counting
@@ -54,8 +54,8 @@ def test_pieces_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(pl, "thread_pool_size", lambda: 5)
     for size in (1, 7, 64):
         for module, name in (
-            *((contiguous, "AT_ONCE"), (contiguous, "WORTH")),
-            *((counting, "AT_ONCE"), (counting, "WORTH"), (counting, "SCORES")),
+            *((rows, "CACHED_ROWS"), (rows, "ROWS_OF_THREAD")),
+            *((counting, "AT_ONCE"), (counting, "ROWS_OF_THREAD"), (counting, "SCORES")),
         ):
             monkeypatch.setattr(module, name, size)
         assert dh.place(qrels, run).to_polars().equals(other)
@@ -68,8 +68,8 @@ def test_parts_have_whole_blocks_and_all_of_them(n_parts: int) -> None:
     run = pl.DataFrame(
         {"query_id": [*"abbbbbbbc"], "doc_id": [f"d{n}" for n in range(9)], "score": np.arange(9.0)[::-1]}
     )
-    whole = contiguous.blocks_of(run)
-    parts = whole.parts(n_parts)
+    whole = rows.make_blocks(run)
+    parts = whole.split(n_parts)
     assert 1 <= len(parts) <= min(n_parts, 3)
     assert pl.concat([part.frame for part in parts]).equals(run)
     assert pl.concat([part.query_ids for part in parts]).to_list() == [*"abc"]
@@ -82,13 +82,13 @@ def test_parts_have_whole_blocks_and_all_of_them(n_parts: int) -> None:
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 def test_a_query_that_goes_on_in_the_next_part_is_one_block(monkeypatch: pytest.MonkeyPatch, n_threads: int) -> None:
-    monkeypatch.setattr(contiguous, "WORTH", 1)
+    monkeypatch.setattr(rows, "ROWS_OF_THREAD", 1)
     monkeypatch.setattr(pl, "thread_pool_size", lambda: n_threads)
     for queries in ("aabbbbbbbc", "a", "aaaaaaaaaa", "abcdefghij", "aaaaabbbbb", "aabab", "a" * 6 + "b" + "a" * 6):
         run = pl.DataFrame({"query_id": [*queries]}).with_columns(
             doc_id=pl.int_range(pl.len()).cast(pl.String), score=1.0
         )
-        found = contiguous.blocks_of(run)
+        found = rows.make_blocks(run)
         expected = [(query, len(list(own))) for query, own in groupby(queries)]
         assert sorted(found.frame.rows()) == sorted(run.rows())
         if len(expected) == len(set(queries)):
@@ -129,26 +129,26 @@ def test_a_repeated_document_is_found() -> None:
     run = pl.DataFrame(
         {"query_id": ["a", "b", "b", "b"], "doc_id": ["x", "x", "y", "x"], "score": [1.0, 3.0, 2.0, 1.0]}
     )
-    blocks = contiguous.blocks_of(run)
-    assert contiguous.may_repeat(blocks)
+    blocks = rows.make_blocks(run)
+    assert rows.may_repeat(blocks)
     with pytest.raises(DuplicateError, match="'x' is retrieved 2 times for query 'b'"):
         dh.place({"b": {"x": 1}}, run)
 
 
 def test_the_same_document_of_two_queries_is_no_repetition() -> None:
     run = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "x"], "score": [1.0, 1.0]})
-    blocks = contiguous.blocks_of(run)
-    assert not contiguous.may_repeat(blocks)
+    blocks = rows.make_blocks(run)
+    assert not rows.may_repeat(blocks)
 
 
 def test_one_document_in_every_query_costs_no_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
     # the last row of a block has the hash of the next one's first: that is no repetition within a query
     run = pl.DataFrame({"query_id": [str(n) for n in range(50)], "doc_id": ["x"] * 50, "score": [1.0] * 50})
-    blocks = contiguous.blocks_of(run)
+    blocks = rows.make_blocks(run)
     looks = []
     monkeypatch.setattr(pl.Series, "is_duplicated", lambda _: looks.append("series"))
     monkeypatch.setattr(pl.DataFrame, "is_duplicated", lambda _: looks.append("frame"))
-    assert not contiguous.may_repeat(blocks)
+    assert not rows.may_repeat(blocks)
     assert not looks
 
 
@@ -156,9 +156,9 @@ def test_equal_hashes_of_different_documents_are_no_repetition() -> None:
     run = pl.DataFrame(
         {"query_id": ["a", "a", "b", "b"], "doc_id": ["x", "y", "x", "x"], "score": [1.0, 2.0, 3.0, 4.0]}
     )
-    blocks = contiguous.blocks_of(run.head(2))
+    blocks = rows.make_blocks(run.head(2))
     vars(blocks)["hashes"] = pl.Series([0, 0], dtype=pl.UInt32)
-    assert not contiguous.may_repeat(blocks)
-    both = contiguous.blocks_of(run)
+    assert not rows.may_repeat(blocks)
+    both = rows.make_blocks(run)
     vars(both)["hashes"] = pl.Series([0] * 4, dtype=pl.UInt32)
-    assert contiguous.may_repeat(both)
+    assert rows.may_repeat(both)

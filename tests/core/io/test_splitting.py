@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import __main__
-from deadheat.core.data.rows import MemoryRows, blocks_of
+from deadheat.core.data.rows import MemoryRows, make_blocks
 from deadheat.core.errors import DataError, MalformedRowError
 from deadheat.core.io import splitting
 from deadheat.core.io.unpacking import HEAD
@@ -235,7 +235,7 @@ def test_hashes_that_are_kept_are_those_of_the_ids(tmp_path: Path) -> None:
     assert isinstance(rows, MemoryRows)
     assert rows.hashes is not None
     assert rows.blocks is not None
-    found = blocks_of(rows.frame)
+    found = make_blocks(rows.frame)
     assert found is not None
     assert rows.blocks.hashes.to_list() == found.hashes.to_list()
     assert rows.frame.columns == ["query_id", "doc_id", "score"]

@@ -396,8 +396,8 @@ def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) 
     judged = {*evaluation.query_ids[evaluation.placements.judged_query].tolist()}
     shared = next((query for query in retrieved if query in judged), None)
     if shared is None:
-        return run.rows.a_document(retrieved[0]), qrels.rows.some_documents(1)[0]
-    return run.rows.a_document(shared), qrels.rows.a_document(shared)
+        return run.rows.pick_document(retrieved[0]), qrels.rows.sample_documents(1)[0]
+    return run.rows.pick_document(shared), qrels.rows.pick_document(shared)
 
 
 def _form_of(path: str) -> str | None:

@@ -160,7 +160,7 @@ class DocumentTable(InNotebooks):
         ids = pl.col("query_id", "doc_id").str.normalize(as_form)
         queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
         found = self.with_rows(
-            self.rows.normalized(as_form),
+            self.rows.normalize(as_form),
             id_form=form,
             **{key: frame.with_columns(ids) for key, frame in self.beside().items()},
             **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},

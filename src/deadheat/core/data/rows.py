@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
-WORTH = 1 << 18  # rows that are worth a thread
-FEW = 1 << 10  # rows that are compared at once
-AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
+ROWS_OF_THREAD = 1 << 18  # rows that are worth a thread
+FEW_ROWS = 1 << 10  # rows that are compared at once
+CACHED_ROWS = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,15 @@ class Blocks:
     bounds: IntArray
     hashes: pl.Series
 
-    def parts(self, n: int) -> list[Blocks]:
+    def split(self, n: int) -> list[Blocks]:
         """Return the blocks in at most `n` parts of about as many rows each."""
         ends = np.searchsorted(self.bounds, np.linspace(0, self.bounds[-1], n + 1))
-        return [self._part(first, last) for first, last in pairwise(ends.tolist()) if first < last]
+        return [self._slice(first, last) for first, last in pairwise(ends.tolist()) if first < last]
 
-    def _part(self, first: int, last: int) -> Blocks:
-        start, stop = int(self.bounds[first]), int(self.bounds[last])
+    def _slice(self, first: int, last: int) -> Blocks:
+        """Return the blocks from the first one to that before the last."""
+        start = int(self.bounds[first])
+        stop = int(self.bounds[last])
         return Blocks(
             self.frame[start:stop],
             self.query_ids[first:last],
@@ -70,39 +72,41 @@ class Blocks:
 
 def is_grouped(queries: pl.Series) -> bool:
     """Tell whether the rows of each query are adjacent, by the runs of equal ids: of rows there are many more."""
-    found = IdRuns.of(queries).ids
-    return found.n_unique() == len(found)
+    ids = IdRuns.of(queries).ids
+    return ids.n_unique() == len(ids)
 
 
-def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: IdRuns | None = None) -> Blocks:
+def make_blocks(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: IdRuns | None = None) -> Blocks:
     """Return the blocks of a frame; where the rows of some query are not adjacent, they are brought together.
 
     Parameters
     ----------
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
-        Those of the document ids by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they are known.
+        The hashes of the document ids by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they are known.
     query_runs : IdRuns, optional
-        Those of query_id, if they are known.
+        The runs of equal query_id, if they are known.
     """
     if query_runs is None:
         query_runs = IdRuns.of(frame["query_id"])
     ids = query_runs.ids
     if ids.n_unique() < len(ids):  # grouping takes a tenth of a sort's time, and keeps the order of rows
-        others = frame.columns[1:]
-        return blocks_of(frame.group_by("query_id").agg(others).explode(others))
+        other_columns = frame.columns[1:]
+        return make_blocks(frame.group_by("query_id").agg(other_columns).explode(other_columns))
     if hashes is None:
         hashes = frame.lazy().select(hash_doc_ids()).collect(engine="streaming").to_series()
     return Blocks(frame, ids, np.append(0, query_runs.ends), hashes)
 
 
-def written(column: pl.Series, memory: Numbers) -> Numbers:
-    """Write the numbers of a column, of shape (n,), to the first n places of some memory, and return these.
+def write_numbers(column: pl.Series, memory: Numbers) -> Numbers:
+    """Write the numbers of a column, of shape (n,), to the first n places of an array, and return these.
 
     To use memory again is faster than to have the system clear new one.
     """
     chunks = [chunk.to_numpy() for chunk in column.get_chunks()]
-    return np.concatenate(chunks, out=memory[: len(column)]) if chunks else memory[:0]
+    if not chunks:
+        return memory[:0]
+    return np.concatenate(chunks, out=memory[: len(column)])
 
 
 def may_repeat(blocks: Blocks) -> bool:
@@ -111,38 +115,50 @@ def may_repeat(blocks: Blocks) -> bool:
     Hashes of the ids are sorted block by block, in the processor's cache. The ids of all blocks with two equal hashes
     are then compared at once, as there may be as many blocks as rows.
     """
-    doubtful = _with_equal_hashes(blocks)
-    if not doubtful.any():
+    has_equal_hashes = _find_equal_hashes(blocks)
+    if not has_equal_hashes.any():
         return False
-    rows = np.flatnonzero(np.repeat(doubtful, np.diff(blocks.bounds)))
+    rows = np.flatnonzero(np.repeat(has_equal_hashes, np.diff(blocks.bounds)))
     return bool(blocks.frame.select(pl.col("query_id", "doc_id").gather(rows)).is_duplicated().any())
 
 
-def _with_equal_hashes(blocks: Blocks) -> BoolArray:
+def _find_equal_hashes(blocks: Blocks) -> BoolArray:
     """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
-    found = np.zeros(len(blocks.bounds) - 1, np.bool_)
-    # parts of whole blocks: every AT_ONCE rows one begins, with the block that such a row is in
-    first_blocks = np.searchsorted(blocks.bounds, np.arange(0, blocks.bounds[-1], AT_ONCE), side="right") - 1
-    first_blocks = first_blocks[run_starts(first_blocks)]  # in a block of more rows only one
-    parts = list(pairwise([*first_blocks.tolist(), len(found)]))
-    with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
-        map_parts = threads.map if len(parts) > 1 else map
-        for first, doubtful in map_parts(lambda part: (part[0], _doubtful(blocks, *part)), parts):
-            found[first + doubtful] = True
-    return found
+    n_blocks = len(blocks.bounds) - 1
+    # parts of whole blocks: every CACHED_ROWS rows one begins, with the block that such a row is in
+    first_rows = np.arange(0, blocks.bounds[-1], CACHED_ROWS)
+    first_blocks = np.searchsorted(blocks.bounds, first_rows, side="right") - 1
+    first_blocks = first_blocks[run_starts(first_blocks)]  # a larger block begins one part only
+    parts = list(pairwise([*first_blocks.tolist(), n_blocks]))
+
+    def find_in_part(part: tuple[int, int]) -> IntArray:
+        return _find_equal_hashes_in_part(blocks, *part)
+
+    if len(parts) > 1:
+        with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
+            blocks_of_parts = list(threads.map(find_in_part, parts))
+    else:
+        blocks_of_parts = [find_in_part(part) for part in parts]
+    has_equal_hashes = np.zeros(n_blocks, np.bool_)
+    for numbers in blocks_of_parts:
+        has_equal_hashes[numbers] = True
+    return has_equal_hashes
 
 
-def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
-    """Return which of some blocks have two rows with the same hash, counted from the first one."""
-    bounds = blocks.bounds[first : last + 1] - blocks.bounds[first]
-    hashes = np.empty(bounds[-1], np.uint32)
-    written(blocks.hashes[int(blocks.bounds[first]) : int(blocks.bounds[last])], hashes)
+def _find_equal_hashes_in_part(blocks: Blocks, first: int, last: int) -> IntArray:
+    """Return the numbers of the blocks with two equal hashes, from the block `first` to that before `last`."""
+    start = int(blocks.bounds[first])
+    stop = int(blocks.bounds[last])
+    bounds = blocks.bounds[first : last + 1] - start
+    hashes = np.empty(stop - start, np.uint32)
+    write_numbers(blocks.hashes[start:stop], hashes)
     sizes = np.diff(bounds)
-    for start, stop in pairwise([*run_starts(sizes).tolist(), len(sizes)]):  # blocks of one length, sorted in one call
-        hashes[bounds[start] : bounds[stop]].reshape(stop - start, -1).sort(axis=1)
-    equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-    block = np.searchsorted(bounds, equal, side="right") - 1
-    return block[equal + 1 < bounds[block + 1]]  # the row after a block's last one is in the next
+    for begin, end in pairwise([*run_starts(sizes).tolist(), len(sizes)]):  # blocks of one size, sorted in one call
+        hashes[bounds[begin] : bounds[end]].reshape(end - begin, -1).sort(axis=1)
+    equals_next = np.flatnonzero(hashes[1:] == hashes[:-1])
+    block = np.searchsorted(bounds, equals_next, side="right") - 1
+    is_next_in_block = equals_next + 1 < bounds[block + 1]
+    return first + block[is_next_in_block]
 
 
 def collect_rows(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
@@ -185,39 +201,40 @@ class Rows:
             nested.setdefault(query, {})[doc] = value
         return nested
 
-    def negated(self) -> Rows:
+    def negate(self) -> Rows:
         """Return the rows of a run with the lowest scores first."""
         return MemoryRows(self.frame.with_columns(score=0.0 - pl.col("score")))
 
-    def normalized(self, form: str) -> Rows:
+    def normalize(self, form: str) -> Rows:
         """Return the rows, in memory, with their ids in a form of Unicode."""
         return MemoryRows(self.frame.with_columns(pl.col("query_id", "doc_id").str.normalize(cast("Any", form))))
 
     @cached_property
     def unchecked(self) -> nw.LazyFrame[Any]:
-        """The same where one looks at a few of them, before all are checked."""
+        """The lazy rows, perhaps before they are checked: for a look at a few of them."""
         return self.lazy
 
     def check_same(self) -> None:
-        """Raise `DataError` if the rows were not held when they were evaluated, and may be others now."""
+        """Raise `DataError` if the rows were evaluated where they are, and may have changed since."""
 
-    def some_documents(self, size: int) -> list[str]:
+    def sample_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
         return collect_rows(self.unchecked.select("doc_id").head(size))["doc_id"].to_list()
 
-    def a_document(self, query: str) -> str:
+    def pick_document(self, query: str) -> str:
         """Return a document of a query, the first where rows have an order."""
         return str(collect_rows(self.unchecked.filter(query_id=query).head(1))["doc_id"][0])
 
-    def which_documents(self, ids: pl.Series) -> pl.Series:
+    def find_documents(self, ids: pl.Series) -> pl.Series:
         """Return those of the given ids that documents have, for any query."""
         import narwhals as nw
 
-        own = self.unchecked.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
-        return ids.filter(ids.is_in(collect_rows(own.unique())["doc_id"].implode()))
+        documents = self.unchecked.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
+        present = collect_rows(documents.unique())["doc_id"]
+        return ids.filter(ids.is_in(present.implode()))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
-        """Return query_id, doc_id and n, how often it comes, of each pair that is repeated; None where none can be."""
+        """Return query_id, doc_id and n, its count, of each repeated pair; None if it is known that there is none."""
         from deadheat.core.io.frames import find_repeated_pairs
 
         return find_repeated_pairs(self.lazy)
@@ -251,24 +268,27 @@ class MappingRows(Rows):
         """Return a copy of the dicts."""
         return {query: dict(documents) for query, documents in self.mapping.items()}
 
-    def negated(self) -> MappingRows:
+    def negate(self) -> MappingRows:
         """Return a copy with the lowest scores first."""
         self.numbers(list(self.mapping))  # raises for a value that is not a number
-        mapping = {query: {doc: -score for doc, score in own.items()} for query, own in self.mapping.items()}
+        mapping = {}
+        for query, documents in self.mapping.items():
+            mapping[query] = {doc: -score for doc, score in documents.items()}
         return MappingRows(mapping, self.kind, self.where)
 
-    def normalized(self, form: str) -> MappingRows:
+    def normalize(self, form: str) -> MappingRows:
         """Return a copy with its ids in a form of Unicode; raise for two ids that are one then."""
-        mapping = {query: normalize_keys(own, form) for query, own in self.mapping.items()}
+        mapping = {query: normalize_keys(documents, form) for query, documents in self.mapping.items()}
         return MappingRows(normalize_keys(mapping, form), self.kind, self.where)
 
     def numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the checked numbers of the given queries, concatenated in the order of the dicts."""
         return read_numbers(self.mapping, queries, self.kind, self.where)
 
-    def some_documents(self, size: int) -> list[str]:
+    def sample_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
-        return list(islice(chain.from_iterable(self.mapping.values()), size))
+        documents = chain.from_iterable(self.mapping.values())
+        return list(islice(documents, size))
 
 
 class MemoryRows(Rows):
@@ -278,42 +298,46 @@ class MemoryRows(Rows):
     ----------
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
-        Those of the document ids, if the reader of a file has found them.
+        The hashes of the document ids, if the reader of a file has computed them.
     query_runs : IdRuns, optional
-        Those of query_id, if they are known.
+        The runs of equal query_id, if they are known.
     """
 
     def __init__(self, frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: IdRuns | None = None) -> None:
-        self.frame, self.hashes, self.query_runs = frame, hashes, query_runs
+        self.frame = frame
+        self.hashes = hashes
+        self.query_runs = query_runs
 
     @cached_property
     def blocks(self) -> Blocks:
         """The rows, grouped by query."""
-        return blocks_of(self.frame, self.hashes, self.query_runs)
+        return make_blocks(self.frame, self.hashes, self.query_runs)
 
-    def some_documents(self, size: int) -> list[str]:
+    def sample_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
         return self.frame["doc_id"].head(size).to_list()
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs that occur more than once; of many rows, hashes usually show that none does."""
-        return super().repeated_pairs() if self._has_repeated else None
+        if not self._has_repeated:
+            return None
+        return super().repeated_pairs()
 
     @cached_property
     def _has_repeated(self) -> bool:
         """Whether a pair occurs more than once: judgments are asked again for each of many runs."""
-        if self.hashes is not None or self.frame.height > FEW:
+        if self.hashes is not None or self.frame.height > FEW_ROWS:
             return may_repeat(self.blocks)
         return self.frame[["query_id", "doc_id"]].is_duplicated().any()  # `select` would take as long again
 
 
-def first_row_where(rows: pl.DataFrame, condition: pl.Expr, *columns: str) -> list[tuple[Any, ...]]:
+def find_first_row(rows: pl.DataFrame, condition: pl.Expr, *columns: str) -> list[tuple[Any, ...]]:
     """Return some columns of the first row that meets a condition; an empty list if none does.
 
     Examples
     --------
     >>> rows = pl.DataFrame({"query_id": ["a", "b"], "n": [1, 0]})
-    >>> first_row_where(rows, pl.col("n") == 0, "query_id")
+    >>> find_first_row(rows, pl.col("n") == 0, "query_id")
     [('b',)]
     """
     return rows.filter(condition).select(columns).head(1).rows()

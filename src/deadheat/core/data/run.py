@@ -75,7 +75,7 @@ class Run(DocumentTable):
         self._ascending = ascending
         super().__init__(source, name=name, format=format, columns=columns)
         if ascending:
-            self.rows = self.rows.negated()
+            self.rows = self.rows.negate()
             self.notes = (*self.notes, LOWER_FIRST)
 
     @classmethod

@@ -87,8 +87,8 @@ def list_similar_ids(qrels: Rows, run: Rows, lacking: Sequence[str], unjudged: S
     is_any_lazy = isinstance(qrels, LazyRows) or isinstance(run, LazyRows)
     if is_any_lazy:  # each look may compute a whole frame
         return tuple(notes)
-    judged = _select_beyond_ascii(qrels.some_documents(MAX_DOCUMENTS))
-    retrieved = _select_beyond_ascii(run.some_documents(MAX_DOCUMENTS))
+    judged = _select_beyond_ascii(qrels.sample_documents(MAX_DOCUMENTS))
+    retrieved = _select_beyond_ascii(run.sample_documents(MAX_DOCUMENTS))
     documents = describe_similar_ids(sorted(judged - retrieved), sorted(retrieved - judged), "document")
     if documents:
         notes.append(f"of the first {MAX_DOCUMENTS}, {documents}")

@@ -53,7 +53,7 @@ class LazyRows(Rows):
         self.lazy, self.where = frame, where
         self.in_polars = bool(frame.implementation.is_polars())
 
-    def negated(self) -> LazyRows:
+    def negate(self) -> LazyRows:
         """Return the rows in their engine with the lowest scores first."""
         import narwhals as nw
 
@@ -139,7 +139,7 @@ class UnreadRows(LazyRows):
         """Return what people should know of the batches that were read."""
         return ()
 
-    def negated(self) -> UnreadRows:
+    def negate(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
         return copy_with(self, reading=replace(self.reading, ascending=True))
 

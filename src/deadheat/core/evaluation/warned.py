@@ -106,7 +106,7 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
         yield from _lost_zeros(evaluation, qrels, run)
     if not evaluation.placements.is_unmatched:
         return
-    some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
+    some = {table.where: table.rows.sample_documents(3) for table in (run, qrels)}
     examples = "; ".join(f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items())
     hint = hint_at_lost_zeros(*some.values())
     yield NothingJudgedWarning(f"no retrieved document is judged: are the document ids written alike? {examples}{hint}")
@@ -119,13 +119,13 @@ def _unequal(evaluation: Evaluation, run: Run) -> Iterator[DeadheatWarning]:
 def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
     """Find judged documents with zeros in front that the run lost."""
     # what follows reads all rows; who reads ids as numbers loses the zeros of all of them
-    has_zeros = (any(map(PADDED.fullmatch, table.rows.some_documents(LOOKED))) for table in (qrels, run))
+    has_zeros = (any(map(PADDED.fullmatch, table.rows.sample_documents(LOOKED))) for table in (qrels, run))
     if not next(has_zeros) or next(has_zeros):
         return
     judged = qrels.to_polars()["doc_id"].unique()
     found = pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String)
     padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
-    retrieved = run.rows.which_documents(padded.str.strip_chars_start("0").unique())
+    retrieved = run.rows.find_documents(padded.str.strip_chars_start("0").unique())
     lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
         yield NothingJudgedWarning(

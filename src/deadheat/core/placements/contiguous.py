@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, IntArray, codes_of, concatenated_ranges, run_starts
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.rows import WORTH, Blocks, written
+from deadheat.core.data.rows import ROWS_OF_THREAD, Blocks, write_numbers
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.splitting import HASH_BITS, hash_doc_ids
@@ -104,10 +104,10 @@ def count_blocks(
     """
     if judged is not None:
         return _count_part(blocks, judged)
-    n_parts = min(pl.thread_pool_size(), blocks.frame.height // WORTH)
+    n_parts = min(pl.thread_pool_size(), blocks.frame.height // ROWS_OF_THREAD)
     if n_parts < 2:
         return _count_part(blocks, find_judged(judgments, blocks))
-    parts = blocks.parts(n_parts)
+    parts = blocks.split(n_parts)
     with ThreadPoolExecutor(n_parts) as threads:
         results = list(threads.map(lambda part: _count_part(part, find_judged(judgments, part)), parts))
     counts = []
@@ -145,12 +145,12 @@ def _count_pieces(blocks: Blocks, judged: JudgedRows) -> Iterator[ScoreCounts]:
     n_pieces = -(-blocks.frame.height // SCORES)
     pieces = [blocks]
     if n_pieces > 1:
-        pieces = blocks.parts(n_pieces)
+        pieces = blocks.split(n_pieces)
     memory = np.empty(max(piece.frame.height for piece in pieces))
     first_row = 0
     first_block = 0
     for piece in pieces:
-        scores = written(piece.frame["score"], memory)
+        scores = write_numbers(piece.frame["score"], memory)
         end_row = first_row + piece.frame.height
         first_judged, end_judged = np.searchsorted(judged.rows, [first_row, end_row]).tolist()
         rows = judged.rows[first_judged:end_judged] - first_row
@@ -171,10 +171,10 @@ def find_self_retrieving(blocks: Blocks) -> BoolArray:
     n_parts = max(1, -(-blocks.frame.height // SCORES))
     memory = np.empty(blocks.frame.height, np.uint32)
     first_block = 0
-    for part in blocks.parts(n_parts):
+    for part in blocks.split(n_parts):
         end_block = first_block + len(part.query_ids)
         hash_of_query = np.repeat(query_hashes[first_block:end_block], np.diff(part.bounds))
-        rows = np.flatnonzero(written(part.hashes, memory) == hash_of_query)
+        rows = np.flatnonzero(write_numbers(part.hashes, memory) == hash_of_query)
         if len(rows):
             block = np.searchsorted(part.bounds, rows, side="right") - 1
             is_same = part.frame["doc_id"].gather(rows) == part.query_ids.gather(block)

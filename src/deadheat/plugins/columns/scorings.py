@@ -11,7 +11,7 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
-from deadheat.core.data.rows import blocks_of
+from deadheat.core.data.rows import make_blocks
 from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.data.sources import Source, label_of, path_of
 from deadheat.core.errors import ColumnError, ParameterError, SourceTypeError
@@ -270,7 +270,7 @@ def evaluate_scorings(
         Whether to evaluate the first measure for the reverse order too.
     """
     table = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the column
-    blocks = blocks_of(scorings.ids.select(KEYS).with_columns(row=pl.int_range(pl.len())))
+    blocks = make_blocks(scorings.ids.select(KEYS).with_columns(row=pl.int_range(pl.len())))
     rows = blocks.frame["row"].to_numpy()
     with guard_polars(scorings.where):
         judged = find_judged(qrels.to_polars(), blocks)

@@ -11,7 +11,7 @@ import polars as pl
 from deadheat.core import hooks
 from deadheat.core.checks import as_number, as_positive, check_choice
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.rows import first_row_where
+from deadheat.core.data.rows import find_first_row
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, label_of, path_of
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
@@ -110,7 +110,7 @@ def read_judgments(
         schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64, "answer": pl.String},
     )
     is_repeated = pl.struct("query_id", "doc_id").is_duplicated()
-    for query, doc in first_row_where(found, is_repeated, "query_id", "doc_id"):
+    for query, doc in find_first_row(found, is_repeated, "query_id", "doc_id"):
         raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
     table = _table(found, kind, failed, where, max([*scales, scale or 0]))
     table.name = name or (label_of(path) if path else kind)

@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.core.checks import as_positive, check_choice
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.qrels import JudgingRule, Qrels
-from deadheat.core.data.rows import first_row_where
+from deadheat.core.data.rows import find_first_row
 from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
 from deadheat.core.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
@@ -170,7 +170,7 @@ class Spans:
     def _checked(self, read: pl.DataFrame) -> pl.DataFrame:
         """Return the spans, each of which has a document, offsets and a relevance."""
         for column in ("doc_id", *(OFFSETS if self._texts is None else ())):
-            for query, text in first_row_where(read, pl.col(column).is_null(), "query_id", TEXT):
+            for query, text in find_first_row(read, pl.col(column).is_null(), "query_id", TEXT):
                 raise DataError(
                     f"a span of query {query!r} has no {column}",
                     hint=Advice("documents", when="to look quoted text up, ")
@@ -180,9 +180,9 @@ class Spans:
                 )
         rows = self._located(read, "span", self.where) if self._texts is not None else read
         rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
-        for (span,) in first_row_where(rows, pl.col("start") == pl.col("end"), "span"):
+        for (span,) in find_first_row(rows, pl.col("start") == pl.col("end"), "span"):
             raise DataError(f"span {span!r} is empty", allowed="a character or more", path=self.where)
-        for query, span, given in first_row_where(rows, pl.col("relevance") < 0, "query_id", "span", "relevance"):
+        for query, span, given in find_first_row(rows, pl.col("relevance") < 0, "query_id", "span", "relevance"):
             raise DataError(
                 f"the relevance of span {span!r} of query {query!r} is negative",
                 given=given,
@@ -276,7 +276,7 @@ class Spans:
         table = read_passages(run, path, "run", str(path or label), ascending=ascending)
         chunks = table.rows
         for column in (*OFFSETS, "score"):
-            for query, doc in first_row_where(chunks, pl.col(column).is_null(), *KEYS):
+            for query, doc in find_first_row(chunks, pl.col(column).is_null(), *KEYS):
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
         if self._texts is not None:
             chunks = self._located(chunks, "chunk", str(path or label))
@@ -286,7 +286,7 @@ class Spans:
         retrieved.check_duplicates()
         retrieved.bare = table.empty_queries
         if ascending:
-            retrieved.rows, retrieved.notes = retrieved.rows.negated(), (LOWER_FIRST,)
+            retrieved.rows, retrieved.notes = retrieved.rows.negate(), (LOWER_FIRST,)
         return qrels, retrieved
 
     def judge_again(self, qrels: Qrels) -> Qrels:
