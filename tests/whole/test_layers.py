@@ -110,6 +110,7 @@ LATE = {
     "data.sources imports io in column_of_runs": "Narwhals",
     "data.qrels imports data in Qrels.fingerprint": "asked of few judgments",
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
+    "evaluation.open_evaluations imports evaluation in is_evaluation": "few evaluations are loaded",
     "evaluation.open_evaluations imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.by": "a stratum is an evaluation, too",
     "evaluation.evaluate imports placements in _together": "few evaluations are of several runs",

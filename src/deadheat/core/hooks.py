@@ -37,6 +37,7 @@ Kind = Literal[
     "systems",
     "evaluators",
     "modes",
+    "values",
     "pairs",
     "formats",
     "reports",
@@ -315,6 +316,9 @@ class Plugin(NamedTuple):
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
     modes : tuple of str, default ()
         Modules with what a feature changes in how a run is evaluated: ``MODE``, a `Mode`.
+    values : tuple of str, default ()
+        Modules with evaluations of which others computed the values: ``is_values`` takes the path of a file and tells
+        whether it holds some, ``read_values`` takes a path or an object, and returns evaluations by system.
     sections : tuple of str, default ()
         Modules with a section of a page: ``section`` takes evaluations by system, and returns a `Report`, whose heading
         is that of the section, or None.
@@ -352,6 +356,7 @@ class Plugin(NamedTuple):
     inputs: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()

@@ -99,10 +99,10 @@ def checked_run(run: dh.Run) -> dh.Run:
 
 
 def is_saved(path: str | Path) -> bool:
-    """Tell whether a file is a saved evaluation."""
-    from deadheat.core.evaluation import saved
+    """Tell whether a file is a saved evaluation, or values of another tool that stand for one."""
+    from deadheat.core.evaluation.open_evaluations import is_evaluation
 
-    return saved.is_saved(path)
+    return is_evaluation(path)
 
 
 def split_judgments(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

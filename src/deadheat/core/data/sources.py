@@ -54,6 +54,6 @@ def column_of_runs(source: Source, where: str) -> str | None:
 def label_of(path: Path) -> str:
     """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
     name = path.name
-    for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx"):
+    for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx", ".eval"):
         name = name.removesuffix(suffix)
     return name or path.name or path.resolve().name

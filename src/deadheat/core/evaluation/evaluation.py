@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from deadheat.core.evaluation.strata import Strata
 
 
+UNKNOWN = "unknown"
+"""What `Evaluation.ties` is where values came without the rankings behind them."""
+
+
 class KeptLists(Protocol):
     """The first documents of lists, judged or not, that an evaluation may keep, for what looks at them too."""
 
@@ -152,6 +156,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             wanted = with_rel(wanted, self.conventions.rel)
             wanted = named.get(wanted.label, wanted)
             scores = self._scores.get(wanted)
+        if scores is None and str(wanted) in named:  # of another class, known by its values alone
+            scores = self._scores[named[str(wanted)]]
         if scores is None:
             held = [own.label for own in self.measures]
             raise UnknownMeasureError(
@@ -173,7 +179,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
 
     @property
     def ties(self) -> str:
-        """The tie policy of the values."""
+        """The tie policy of the values; "unknown" if they came without the rankings behind them."""
+        if self.measures and not any(measure.knows_ties for measure in self.measures):
+            return UNKNOWN
         return self.conventions.ties
 
     def placements_of(self, measure: Measure) -> Placements:
@@ -632,19 +640,19 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value.
 
+        Where values came without the rankings behind them, there is nothing to say of ties, and no column of them.
         With ``unjudged="bounds"`` also unjudged_min and unjudged_max, null for measures without bounds.
         """
         check_threads()
         none = [None] * len(self.query_ids)
+        tie_columns = ("tie_std", "tie_min", "tie_max") if self.ties != UNKNOWN else ()
         frames = [
             pl.DataFrame(
                 {
                     "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
                     "measure": [scores.measure.label] * len(scores.values),
                     "value": scores.values,
-                    "tie_std": scores.tie_std,
-                    "tie_min": scores.tie_min,
-                    "tie_max": scores.tie_max,
+                    **{name: getattr(scores, name) for name in tie_columns},
                     **{
                         name: pl.Series(none if column is None else column, dtype=pl.Float64)
                         for name, column in scores.columns().items()

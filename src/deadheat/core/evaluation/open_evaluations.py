@@ -2,25 +2,33 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from deadheat.core import hooks
 from deadheat.core.checks import as_list, by_name
+from deadheat.core.data.sources import Source, path_of
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.io.files import check_path
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_list
 
 
-def load_evaluation(path: str | Path) -> Evaluation:
-    """Read an evaluation that :meth:`Evaluation.save` wrote.
+def load_evaluation(path: Source, *, system: str | None = None) -> Evaluation:
+    """Read an evaluation that :meth:`Evaluation.save` wrote, or values that another tool computed.
 
-    Scores, means, tie statistics, intervals and placements are those of the original. A `Custom` measure keeps its name
-    and its scores, but not its function.
+    Of a saved one scores, means, tie statistics, intervals and placements are those of the original. A `Custom` measure
+    keeps its name and its scores, but not its function. Of values of another tool neither rankings nor ties are known.
 
     Parameters
     ----------
-    path : path
-        Of the JSON file.
+    path : path, dict of dict, frame, or iterable
+        Of the JSON file that was saved. Or values by query: what ``trec_eval -q`` or ``ir_measures -q`` printed, a
+        file or frame with the columns query_id, measure and value, a dict ``{query: {measure: value}}`` as of
+        pytrec_eval, or what ``ir_measures.iter_calc`` returned.
+    system : str, optional
+        The system whose values to take, of a table that has a column system with several.
 
     Returns
     -------
@@ -29,7 +37,9 @@ def load_evaluation(path: str | Path) -> Evaluation:
     Raises
     ------
     DataError
-        The file is missing, damaged or changed, or was written by a newer deadheat.
+        The file is missing, damaged or changed, or was written by a newer deadheat; or a value is no number.
+    ParameterError
+        There are several systems, or none of this name.
 
     Examples
     --------
@@ -42,8 +52,41 @@ def load_evaluation(path: str | Path) -> Evaluation:
     """
     from deadheat.core.evaluation.saved import SAVED, parts_in  # few evaluations are loaded
 
-    scores, parts = SAVED.read(path, parts_in)
+    module = _module_with_values(path)
+    if module is not None:
+        return _of_system(module.read_values(path), system)
+    if system is not None:
+        raise ParameterError(argument="system", given=system, allowed="left out: the file is a saved evaluation")
+    scores, parts = SAVED.read(check_path(path), parts_in)
     return Evaluation(scores, **parts)
+
+
+def _module_with_values(source: Source) -> ModuleType | None:
+    """Return what reads values that another tool computed; None of a file that holds none."""
+    path = path_of(source)
+    for module in hooks.load("values"):
+        if path is None or module.is_values(path):
+            return module
+    missing = hooks.missing_of_kind("values")
+    if path is None and missing:
+        raise hooks.missing_plugin("values that another tool computed", missing[0])
+    return None
+
+
+def _of_system(evaluations: Mapping[str, Evaluation], system: str | None) -> Evaluation:
+    """Return the evaluation of a system, or the only one."""
+    if system is None and len(evaluations) == 1:
+        return next(iter(evaluations.values()))
+    if system not in evaluations:
+        raise ParameterError(argument="system", given=system, allowed=[*evaluations])
+    return evaluations[system]
+
+
+def is_evaluation(path: str | Path) -> bool:
+    """Tell whether a file is a saved evaluation, or holds values that another tool computed."""
+    from deadheat.core.evaluation.saved import is_saved
+
+    return is_saved(path) or any(module.is_values(Path(path)) for module in hooks.load("values"))
 
 
 def open_evaluation(evaluation: object) -> Evaluation:

@@ -325,18 +325,22 @@ class Scores(InNotebooks):
     @property
     @with_own_arithmetic
     def total_tie_std(self) -> float:
-        """Standard deviation of the total when each query's ties are broken at random."""
-        return float(np.sqrt(np.nansum(self.tie_std**2)))
+        """Standard deviation of the total when each query's ties are broken at random; NaN where ties are unknown."""
+        return math.sqrt(self._total_of(self.tie_std**2))
 
     @property
     def total_tie_min(self) -> float:
         """Sum over queries of `tie_min`: the smallest total that tie orders alone can produce."""
-        return float(np.nansum(self.tie_min))
+        return self._total_of(self.tie_min)
 
     @property
     def total_tie_max(self) -> float:
         """Sum over queries of `tie_max`: the largest total that tie orders alone can produce."""
-        return float(np.nansum(self.tie_max))
+        return self._total_of(self.tie_max)
+
+    def _total_of(self, over_orders: FloatArray) -> float:
+        """Return the sum over queries of a number over the orders of ties; NaN where nothing is known of them."""
+        return float(np.nansum(over_orders)) if self.measure.knows_ties else math.nan
 
     def reported(self, of_ties: str = "") -> float:
         """Return the mean, of a count the total; or its ``"tie_std"``, ``"tie_min"`` or ``"tie_max"``."""
@@ -346,8 +350,9 @@ class Scores(InNotebooks):
     def named_numbers(self) -> Numbers:
         """Give what is reported, with the parts of the names."""
         yield (self.measure.label,), self.reported()
-        for of_ties in ("tie_std", "tie_min", "tie_max"):
-            yield (self.measure.label, of_ties), self.reported(of_ties)
+        if self.measure.knows_ties:
+            for of_ties in ("tie_std", "tie_min", "tie_max"):
+                yield (self.measure.label, of_ties), self.reported(of_ties)
         for name, mean in self.means_of_columns().items():
             if mean is not None:
                 yield (self.measure.label, name), mean

@@ -137,6 +137,7 @@ class Measure(ABC, metaclass=MeasureType):
     binary: ClassVar[bool] = False
     by_ontology: ClassVar[bool] = False
     of_whole_lists: ClassVar[bool] = True  # whether values are of the lists, and not of samples of their documents
+    knows_ties: ClassVar[bool] = True  # whether values over the orders of ties are known: of bare values none are
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     alias: ClassVar[str] = ""

@@ -53,6 +53,7 @@ EXPLAINED = {
     "doc_id": f"{BY_DOC_ID} (descending)",
     "input": "in the order of the file",
     "random": "one order of every tie, drawn at random",
+    "unknown": "the values came without rankings",
 }
 RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 """What columns of values under a tie policy are headed."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.scores import Scores, n_swapped
 from deadheat.core.kernels.ranks import first_ranks
@@ -128,6 +128,7 @@ def report_evaluations(
     such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
     unjudged = [one.name for one in evaluations if one.placements.is_unmatched]
     effect = _effect(parts, digits)
+    has_effect = len(unjudged) < len(evaluations) and first.ties != UNKNOWN
     facts = (
         Fact("nothing_judged", ids),
         *(warning_fact("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
@@ -136,7 +137,7 @@ def report_evaluations(
         Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}", brief=f"{n_queries:,} in {qrels}"),
         *tell_ties(first.ties, seed),
         *(_beside(evaluations, beside) if beside else ()),
-        effect if len(unjudged) < len(evaluations) else replace(effect, text="", brief=""),
+        effect if has_effect else replace(effect, text="", brief=""),
         *tell_counts(first.measures),
         *_estimated(evaluations, digits),
         *(_intervals(parts, intervals, digits) if intervals else ()),

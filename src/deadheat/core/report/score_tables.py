@@ -43,6 +43,12 @@ APART = {
     "traditional_std": "traditional_std",
 }
 """What there is of a rule beside the exact values, and the attribute of a `RuleDifference`."""
+OF_TIES_BY_QUERY = (
+    Column("tie_std", "tie std", spare=1),
+    Column("tie_min", "tie min", spare=-1),
+    Column("tie_max", "tie max", spare=-1),
+)
+"""What the table of queries shows of the orders of ties."""
 NOTHING = Span(math.nan, math.nan)
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
@@ -252,6 +258,7 @@ def _columns(
     spares = (1, 2, 2) if is_wide else (-2, -1, -1)  # what a narrow screen leaves out
     n_queries = Column("n_queries", "n")  # people read it where it differs: some measures leave queries out
     headings = {**{key: key for key in APART}, "traditional": RULES.get(rule, "")}
+    knows_ties = any(measure.knows_ties for measure in measures)
     columns = [
         (is_stratified, n_queries),
         (True, Column("value", RULES["expected"] if rule else mean_heading(measures))),
@@ -260,7 +267,10 @@ def _columns(
         (has_intervals and len(found) > len(measures), Column("bar", "", spare=3)),  # beside others only
         *((has_intervals, Column(key, key, is_data=True)) for key in DETAILS),
         (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
-        *((True, Column(key, key.replace("_", " "), spare=own)) for key, own in zip(OF_TIES, spares, strict=True)),
+        *(
+            (knows_ties, Column(key, key.replace("_", " "), spare=own))
+            for key, own in zip(OF_TIES, spares, strict=True)
+        ),
         *((True, Column(one.key, one.heading, ends=one.ends)) for one in ranges),
         (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
         (any(measure.total for measure in measures), Column("total", "total", is_data=True)),
@@ -295,12 +305,11 @@ def list_queries(
     """
     rule = beside[0].ties if beside else ""
     ranges = range_columns(evaluations)
+    knows_ties = any(measure.knows_ties for measure in evaluations[0].measures)
     shown = (
         Column("value", RULES["expected"] if rule else "value"),
         *((Column("traditional", RULES[rule]), Column("difference", "difference")) if rule else ()),
-        Column("tie_std", "tie std", spare=1),
-        Column("tie_min", "tie min", spare=-1),
-        Column("tie_max", "tie max", spare=-1),
+        *(OF_TIES_BY_QUERY if knows_ties else ()),
         *(Column(one.key, one.heading, ends=one.ends) for one in ranges),
     )
     columns = [_by_query(one, beside[n : n + 1], ranges) for n, one in enumerate(evaluations)]
@@ -337,7 +346,8 @@ def _by_query(
     for scores in evaluation:
         others = [one[scores.measure] for one in beside]
         of_rule = [column for other in others for column in (other.values, differences(scores, other))]
-        numbers = [scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max]
+        of_ties = [scores.tie_std, scores.tie_min, scores.tie_max] if scores.measure.knows_ties else []
+        numbers = [scores.values, *of_rule, *of_ties]
         columns: list[list[float]] = [column.tolist() for column in numbers]
         cells: list[Sequence[Cell]] = [list(map(count_cell, own)) if scores.measure.total else own for own in columns]
         for column in ranges:

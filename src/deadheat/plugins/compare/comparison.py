@@ -17,7 +17,7 @@ from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_
 from deadheat.core.data.sources import Source
 from deadheat.core.design import OF_MAXIMA, TUKEY, Design
 from deadheat.core.errors import DataError
-from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
+from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation, kind_of_runs
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
@@ -93,10 +93,20 @@ def ranks_schema() -> dict[str, type[pl.DataType]]:
 
 
 # fields of a pair that every table shows; the others are details
+OF_TIES = {
+    *("flip_probability", "can_flip", "flip_method", "flip_standard_error", "tie_standard_error"),
+    *("expected_difference", "doc_id_difference", "doc_id_reverses"),
+}
+"""Columns of pairs that say what orders of ties make of a difference."""
 COLUMNS = (
     *(*KEYS, "mean", "baseline_mean", *FLAT, "p_value", "p_adjusted", "significant", "effect_size"),
     *("wins", "draws", "losses", "flip_probability", "can_flip"),
 )
+
+
+def knows_ties(comparison: Comparison) -> bool:
+    """Tell whether it is known what orders of ties make of the values that are compared."""
+    return any(one.ties != UNKNOWN for one in comparison.evaluations.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,6 +437,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.
 
+        Where values came without their rankings there is no column of ties.
+
         Parameters
         ----------
         details : bool, default False
@@ -440,6 +452,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """
         every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged", "rerun_unknown"}]
         names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
+        if not knows_ties(self):
+            names = {name: own for name, own in names.items() if name not in OF_TIES}
         found = {name: self.pairs.column(own) for name, own in names.items()}
         columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
         for part in self.parts.values():

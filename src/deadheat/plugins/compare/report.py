@@ -72,7 +72,7 @@ from deadheat.core.wording import (
     join_sentences,
     percentage_error,
 )
-from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import ENOUGH
 from deadheat.plugins.compare.least_p import (
@@ -249,14 +249,20 @@ def _systems_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
 
 def _columns(parts: Parts, heading: str = "mean") -> list[Column]:
     counts = _counts(parts.values())
+    of_ties = [
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
+        Column("tie_standard_error", "tie std err", is_data=True),
+    ]
+    if not knows_ties(next(iter(parts.values()))):
+        of_ties = []
     return [
         Column("n_queries", "queries", is_data=len(counts) == 1),
         Column("mean", heading),
         Column("ci", level_heading(next(iter(parts.values())).design.confidence_level, counts), spare=-1),
         Column("bar", "", spare=1),
-        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
+        *of_ties[:1],
         Column("standard_error", "std err", spare=3),
-        Column("tie_standard_error", "tie std err", is_data=True),
+        *of_ties[1:],
         *(Column(key, key, is_data=True) for key in KNOWN),
     ]
 
@@ -502,7 +508,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
             design, places, pairs, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among
         ),
         *(fact for part in comparison.parts.values() for fact in part.tell(comparison, parts)),
-        *_of_ties(places, pairs),
+        *(_of_ties(places, pairs) if knows_ties(comparison) else ()),
         *(fact for module in hooks.load("pairs") for fact in module.PART.tell(places, pairs)),
         *made_under(evaluations),
         *(fact for module in hooks.load("facts") for fact in module.facts_of_comparison(parts)),

@@ -51,7 +51,7 @@ from deadheat.core.scalars import as_integer
 from deadheat.core.stats.ranks import assign_tiers
 from deadheat.core.wording import format_count, format_list, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion, tell_absent
-from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.deciding import doubt, favoured
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.report import (
@@ -308,21 +308,25 @@ def list_deciding(comparison: Comparison, n: int, queries: Queries | None, *, fo
     for_people : bool
     """
     rows = (as_shown(comparison) if for_people else comparison).queries(n).to_dicts()
-    ties = Column(
-        "ties", "tie orders", lambda row: Span(row["tie_min"], row["tie_max"]), ("tie_min", "tie_max"), spare=2
-    )
+    ties = []
+    if knows_ties(comparison):
+        ties.append(
+            Column(
+                "ties", "tie orders", lambda row: Span(row["tie_min"], row["tie_max"]), ("tie_min", "tie_max"), spare=2
+            )
+        )
     texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
     text = [Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []
     weight = [WEIGHT] if any(row["weight"] is not None for row in rows) else []
     if not for_people:
-        columns = (*(Column(name, name) for name in NUMBERS), ties, *weight, *text)
+        columns = (*(Column(name, name) for name in NUMBERS), *ties, *weight, *text)
         return [tabulate("queries", (SYSTEM, BASELINE, MEASURE, Column("kind", ""), QUERY), columns, rows)]
     kind, tables = Column("kind", "", lambda row: HEADINGS[row["kind"]]), []
     for (measure, *pair), own in groupby(rows, key=lambda row: (row["measure"], row["system"], row["baseline"])):
         columns = (
             Column("difference", "difference"),
             *(Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True)),
-            *(ties, *weight, *text),
+            *(*ties, *weight, *text),
         )
         title = f"{measure}: queries that decide, {' - '.join(pair)}{by_values_alone([comparison])}"
         tables.append(tabulate("queries", (kind, QUERY), columns, own, title=title, has_blocks=True))
@@ -359,10 +363,10 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], parts: Comparison
 def tell_ranks(comparison: Comparison) -> Fact:
     """Say how the intervals of ranks were made."""
     design = comparison.design
+    drawn = " with the ties of every drawn query broken at random," if knows_ties(comparison) else ""
     return prose_fact(
         "ranks",
-        f"by the exact mean; bootstrap over {'queries' if comparison.cluster is None else 'clusters'},"
-        " with the ties of every drawn query broken at random,"
+        f"by the exact mean; bootstrap over {'queries' if comparison.cluster is None else 'clusters'},{drawn}"
         f" {design.n_resamples:,} resamples{drawn_with(as_integer(design.rng))}",
     )
 
@@ -479,7 +483,7 @@ def _list_measures(comparison: Comparison) -> Table:
         Column("difference", "difference", lambda pair: _number_of(comparison, pair, pair.difference)),
         Column("ci", level_heading(comparison.design.confidence_level, counts), span_of, spare=-2),
         Column("p_adjusted", "p", lambda pair: _p_of(comparison, pair)),
-        Column("flip_probability", "ties reverse", reversal, spare=1),
+        *([Column("flip_probability", "ties reverse", reversal, spare=1)] if knows_ties(comparison) else []),
     )
     return tabulate(
         "comparison",

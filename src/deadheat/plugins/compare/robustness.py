@@ -283,7 +283,8 @@ def rank_intervals(
     n_units, random = int(units.max()) + 1, random_generator(design.rng)
     own = sides[0].factors(keep)
     means = np.column_stack([sums_of(units, own * side.mean[keep], n_units) for side in sides])
-    variances = np.column_stack([sums_of(units, own**2 * side.variance[keep], n_units) for side in sides])
+    of_ties = [np.nan_to_num(side.variance[keep]) for side in sides]  # NaN where nothing is known of ties
+    variances = np.column_stack([sums_of(units, own**2 * variance, n_units) for variance in of_ties])
     is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better

@@ -554,6 +554,7 @@ TIES = {
     "worst": "judged documents last in every tie",
     **{rule: f"ties {how}" for rule, how in BROKEN_BY.items()},
     "random": "ties in a random order",
+    "unknown": "as another tool computed it",
 }
 """How ties count in the values, by the policy."""
 

@@ -341,6 +341,11 @@ def check_family(
                 f"cannot check {str(one)!r}: {one.label} is a count, whose total over these queries has no "
                 f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"
             )
+        if one.quantity.startswith("tie_") and not evaluation[one.label].measure.knows_ties:
+            raise ParameterError(
+                f"cannot check {str(one)!r}: the values came without their rankings, so nothing is known of their ties",
+                hint="evaluate the run with deadheat",
+            )
         if one.quantity.startswith("tie_") and evaluation[one.label].is_estimated:
             raise ParameterError(
                 f"cannot check {str(one)!r}: it is not known how far ties move a mean that a judge's labels help to"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from deadheat.core.evaluation.evaluation import UNKNOWN
 from deadheat.core.evaluation.intervals import FEW, FEWEST
 from deadheat.core.report.conventions import (
     BOOTSTRAPS,
@@ -246,7 +247,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             evaluation.ties,
             "ties",
             f"{evaluation.ties}: {EXPLAINED[evaluation.ties]}",
-            is_warning=evaluation.ties == "random",
+            is_warning=evaluation.ties in {"random", UNKNOWN},
         ),
         Fact(
             "options",

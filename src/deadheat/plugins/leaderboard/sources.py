@@ -13,8 +13,8 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.sources import Source, label_of
 from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate
-from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation, shared_measures
+from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
+from deadheat.core.evaluation.open_evaluations import by_own_name, is_evaluation, open_evaluation, shared_measures
 from deadheat.core.evaluation.reconciling import check_conventions, check_weights
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
@@ -123,7 +123,7 @@ def _of_several(
     sources: Sequence[Path | Evaluation], measure: MeasureLike | None, folder: Path | None = None
 ) -> TaskResults:
     """Read evaluations, of which those of the same judgments are a task; or result files of MTEB."""
-    of_mteb = [one for one in sources if isinstance(one, Path) and not is_saved(one)]
+    of_mteb = [one for one in sources if isinstance(one, Path) and not is_evaluation(one)]
     if of_mteb and len(of_mteb) < len(sources):
         raise DataError(f"{of_mteb[0]} is not a saved evaluation, and others are", hint="give one kind of results")
     if of_mteb:
@@ -177,6 +177,9 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
         else measure
     )
     notes: list[str] = []
+    without_rankings = dict.fromkeys(one.name for _, one in every if one.ties == UNKNOWN)
+    if without_rankings:
+        notes.append(f"what ties make of values is not known without rankings: {format_list([*without_rankings])}")
     tasks = []
     for task, own in named.items():
         if len({one.qrels_hash for one in own.values()}) > 1:

@@ -293,7 +293,11 @@ def _of_subject(
             ),
         ),
         *([section(kind, heading, made.live("rankings", number), note=note, is_live=True)] if is_stepped else []),
-        section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number)),
+        *(
+            [section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number))]
+            if subject.knows_ties
+            else []
+        ),
         *([section("strata", "Strata", made.details(strata), of_strata)] if strata else []),
         section(
             "all",
@@ -364,6 +368,7 @@ def _leaderboard(subject: Subject) -> Table:
     main, evaluations = subject.main, subject.evaluations
     options = IntervalOptions() if subject.comparison is None else subject.comparison.design
     by_doc_id = _by_doc_id(subject)
+    of_ties = Column("ties", "tie orders", lambda name: span_of_ties(evaluations[name][main]), ("tie_min", "tie_max"))
     columns = (
         Column("mean", _heading(main), lambda name: as_cell(evaluations[name][main])),
         Column(
@@ -375,7 +380,7 @@ def _leaderboard(subject: Subject) -> Table:
                 else NOTHING
             ),
         ),
-        Column("ties", "tie orders", lambda name: span_of_ties(evaluations[name][main]), ("tie_min", "tie_max")),
+        *([of_ties] if subject.knows_ties else []),
         *([Column("doc_id", BY_DOC_ID, by_doc_id.get)] if by_doc_id else []),
         *(
             Column(one.label, _heading(one), lambda name, one=one: as_cell(evaluations[name][one]))
@@ -412,8 +417,10 @@ def _deciding(subject: Subject) -> Table:
     columns = [
         *(Column(name, name, lambda n, own=own: float(own[n])) for name, own in zip(names, values, strict=True)),
         *([Column("difference", "difference", lambda n: float(apart[n]))] if len(names) > 1 else []),
-        Column("ties", "over tie orders", lambda n: Span(float(ends[0][n]), float(ends[1][n]))),
     ]
+    main_column = len(columns) - 1
+    if subject.knows_ties:
+        columns.append(Column("ties", "over tie orders", lambda n: Span(float(ends[0][n]), float(ends[1][n]))))
     labels = [Column(QUERY.key, QUERY.heading, subject.query_ids.__getitem__)]
     labels += [] if texts is None else [Column("text", "text", texts.__getitem__)]
     shown = [n for n in subject.deciding if len(names) == 1 or decides[n]]
@@ -423,7 +430,7 @@ def _deciding(subject: Subject) -> Table:
         columns,
         shown,
         title=f"{subject.main.label}: {' - '.join(names)}{unit_of(subject.main)}",
-        main=len(columns) - 2,
+        main=main_column,
     )
 
 

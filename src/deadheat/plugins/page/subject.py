@@ -14,7 +14,7 @@ from deadheat.core.arrays import FloatArray, align_values
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.run import Run
 from deadheat.core.design import OF_MAXIMA, Design
-from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
@@ -25,7 +25,7 @@ from deadheat.core.report.conventions import span_of, span_of_ties
 from deadheat.core.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import format_count, format_level, format_percentage, is_share_known
-from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.report import best_first
 from deadheat.plugins.compare.verdict import Verdict
@@ -111,6 +111,11 @@ class Subject:
     def first(self) -> Evaluation:
         """The first evaluation."""
         return next(iter(self.evaluations.values()))
+
+    @property
+    def knows_ties(self) -> bool:
+        """Whether it is known what orders of ties make of the values."""
+        return self.first.ties != UNKNOWN
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -254,7 +259,7 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
         why = "" if interval.is_known else f", which cannot be known: {interval.unknown}"
         found.append(Glance("interval", format_cell(span_of(interval)), text + why))
     ties = span_of_ties(scores)
-    if ties.high - ties.low <= NOISE:
+    if not ties.high - ties.low > NOISE:  # NaN too
         return found
     return [*found, Glance("ties", format_cell(ties), "what the order of equal scores alone can make of it")]
 
@@ -315,12 +320,13 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
     rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(["worst", "best"]))
     pair = next(one for one in comparison.pairs if one.measure == measure.label)
     less = " (less is better)" * (not measure.higher_is_better)
+    has_ties = knows_ties(comparison)
     kind = Column("kind", "", lambda row: f"{'rose' if row['difference'] > 0 else 'fell'}{less}")
     columns = (
         Column("difference", "difference"),
         Column("baseline_value", pair.baseline),
         Column("value", pair.system),
-        Column("ties", "over tie orders", lambda row: Span(row["tie_min"], row["tie_max"])),
+        *([Column("ties", "over tie orders", lambda row: Span(row["tie_min"], row["tie_max"]))] if has_ties else []),
         *([Column("weight", "weight")] if any(row["weight"] is not None for row in rows.iter_rows(named=True)) else []),
         *([Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []),
     )

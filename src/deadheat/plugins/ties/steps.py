@@ -105,6 +105,11 @@ def steps_of(evaluation: Evaluation, measure: MeasureLike, query_id: str, run: S
             f"a mean over {scores.several_runs} has no steps",
             hint="look at the evaluation of one run by one set of labels",
         )
+    if not scores.measure.knows_ties:
+        raise ParameterError(
+            f"the values of {evaluation.name} came without rankings, and have no steps",
+            hint="evaluate the run with deadheat",
+        )
     placements = evaluation.placements_of(scores.measure)
     return _steps_of(scores, placements, evaluation.conventions, query_id, read, name=evaluation.name)
 

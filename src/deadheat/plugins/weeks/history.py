@@ -20,7 +20,7 @@ from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.open_evaluations import open_evaluation, shared_measures
+from deadheat.core.evaluation.open_evaluations import is_evaluation, open_evaluation, shared_measures
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.parts import ScorePart
 from deadheat.core.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
@@ -387,6 +387,8 @@ def history(
     labels = {one: steps[-1].means[one]["label"] for one in measures if one in steps[0].means}
     steps = tuple(_with_labels(step, labels) for step in steps)
     measures = list(labels.values())
+    if not any(measure_of(name, steps[-1].means[name]).knows_ties for name in measures):
+        notes.append("what ties make of values is not known without rankings")
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     before = _before(steps)
@@ -401,7 +403,7 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
     if is_folder(source):
         folder = check_path(source)
         files = sorted(one for one in folder.iterdir() if one.is_file())
-        others = [one.name for one in files if not is_saved(one)]
+        others = [one.name for one in files if not is_evaluation(one)]
         if others:
             n_others = format_count(len(others), "file")
             left_out = f"{n_others} of {format_path(folder)} left out"
@@ -439,7 +441,9 @@ def _step_or_error(file: str, given: Evaluation | str | Path, now: Origin) -> St
 
 def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
     if not isinstance(given, Evaluation):
-        return Step(**SAVED.read(given, summary_in), file=file)
+        if is_saved(given):
+            return Step(**SAVED.read(given, summary_in), file=file)
+        given = open_evaluation(given)
     return Step(
         given.name,
         given.qrels_hash,

@@ -194,7 +194,10 @@ def _table(found: History, measure: str) -> Table:
     columns += [
         Column("mean", "mean"),
         Column("ci", "interval", spare=2, is_extra=True),
-        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4, is_extra=True),
+    ]
+    if any(row["tie_min"] is not None and not math.isnan(row["tie_min"]) for row in rows):
+        columns.append(Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4, is_extra=True))
+    columns += [
         Column("difference", "step"),
         Column("p", "p adj"),
     ]

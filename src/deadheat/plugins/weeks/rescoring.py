@@ -18,8 +18,9 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate_under
-from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.reconciling import Brought
+from deadheat.core.evaluation.together import check_use
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.files import check_path
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records
@@ -47,6 +48,8 @@ def rescored(
     conventions: ConventionArguments,
 ) -> Evaluation:
     """Do what :meth:`Evaluation.rescored` does."""
+    if evaluation.ties == UNKNOWN:  # there was no ranking
+        check_use("rescore", [evaluation])
     kind = kind_behind(evaluation.qrels)
     if ids is not None and qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
