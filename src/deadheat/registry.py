@@ -563,6 +563,26 @@ PAGE = Plugin(
     features=(Feature("report", kind="use", goes_with=(*CONVENTIONS, "save", "compare"), what="a page"),),
 )
 
+VALUES = Plugin(
+    name="values",
+    help="Take values that other tools computed, such as trec_eval -q, in the place of evaluations.",
+    values=("deadheat.plugins.values.sources",),
+    kept=(SavedKeys("deadheat.plugins.values.saved", judgments=("values_of",), measures=("of_another_tool",)),),
+    features=(
+        Feature(
+            "another tool",
+            kind="given",
+            goes_with=(
+                *CONVENTIONS,  # of which all but weights were for the other tool to choose
+                *("save", "by", "cluster", "compare", "compare_evaluations", "orders", *OF_PAIRS),
+                *("gate", "gate by strata", "baseline", "history", "leaderboard", "report"),
+            ),
+            what="values of another tool, which come without rankings",
+            hints={"": "evaluate the run with deadheat"},
+        ),
+    ),
+)
+
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
@@ -635,6 +655,7 @@ PLUGINS = (
     ENGINES,
     FIGURES,
     PAGE,
+    VALUES,
     BENCH,
     COMPAT,
     SENTENCE_TRANSFORMERS,

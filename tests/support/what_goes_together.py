@@ -23,6 +23,7 @@ WORDS = {  # how the page calls features, where that is not the argument
     "failures": '`read_judgments(failed="bounds")`',
     "spans": "`Spans`",
     "repeats": "`Repeats`",
+    "another tool": "values of another tool",
     "save": "`Evaluation.save`",
     "by": "strata (`by`)",
     "cluster": "clusters",

@@ -234,6 +234,7 @@ NEEDS = {
         "call('rescore', 'saved-0.json')",
     ),
     "recommender": ("dh.evaluate(qrels, first, 'RR').item_profile()",),
+    "values": ("dh.load_evaluation({'q1': {'map': 0.5}})",),
     "weeks": (
         "dh.evaluate(qrels, first, 'RR').rescored({'q1': {'a': 2}})",
         "dh.compare_evaluations({'old': saved(qrels), 'new': dh.evaluate({'q1': {'a': 1}}, second, 'RR')})",
@@ -270,6 +271,11 @@ def evaluations_of_repeats() -> list[deadheat.Evaluation]:
     return [deadheat.evaluate({"q": {"a": 1}}, deadheat.Repeats([{"q": {"a": 1.0}}] * 2), "RR")]
 
 
+def evaluations_of_values() -> list[deadheat.Evaluation]:
+    """Return an evaluation of values that another tool computed."""
+    return [deadheat.load_evaluation({"q": {"map": 0.5}})]
+
+
 # Evaluations of which a saved file needs a plugin, beside those by measures of it.
 KEPT = {
     "bounds": evaluations_with_bounds,
@@ -277,6 +283,7 @@ KEPT = {
     "judges": lambda: evaluations_with_bounds()[1:],
     "repeats": evaluations_of_repeats,
     "spans": evaluations_of_chunks,
+    "values": evaluations_of_values,
 }
 SCRIPT = """
 import json, sys

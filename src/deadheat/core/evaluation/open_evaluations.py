@@ -49,6 +49,8 @@ def load_evaluation(path: Source, *, system: str | None = None) -> Evaluation:
     ...     path = evaluate({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 1}}, "RR").save(f"{folder}/bm25.json")
     ...     load_evaluation(path).means()
     {'RR': 0.75}
+    >>> load_evaluation({"q1": {"map": 0.5, "P_5": 0.2}, "q2": {"map": 1.0, "P_5": 0.4}}).means()
+    {'AP': 0.75, 'P@5': 0.30000000000000004}
     """
     from deadheat.core.evaluation.saved import SAVED, parts_in  # few evaluations are loaded
 

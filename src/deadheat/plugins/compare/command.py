@@ -62,6 +62,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
     "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' -o table.tex    # for a paper",
     "deadheat compare --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5",
     "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
+    "deadheat compare bm25.eval dense.eval    # printed by trec_eval -q",
 )
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
@@ -93,6 +94,8 @@ TABLES = ("systems", "one_tie_rule", "orders")
 @with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
+
+    SAVED may also be values of each query that another tool computed, as trec_eval -q prints them.
 
     Who leads and whether that is more than chance, one table, and the notes that could change the decision. --full
     shows for each measure the means with their intervals, the differences with p values before and after the

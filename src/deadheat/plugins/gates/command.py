@@ -158,8 +158,8 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 
-    SAVED is what deadheat evaluate --save or Evaluation.save wrote; with QRELS RUN, the measures of the gates and of
-    the baseline are evaluated, under any --ties but random.
+    SAVED is what deadheat evaluate --save or Evaluation.save wrote, or what trec_eval -q printed; with QRELS RUN, the
+    measures of the gates and of the baseline are evaluated, under any --ties but random.
 
     A baseline must be under the same conventions. If its judgments are others, its ranking is scored again under the
     newer ones, and new queries that it was not asked are left out (--judgments). --no-regression fails a loss that is

@@ -54,7 +54,8 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     """Rank models by their mean over tasks. A rank is an interval, and models that cannot be told apart share a tier.
 
     SOURCE is a folder with TASK/qrels and TASK/MODEL.run, saved evaluations of several tasks, the folder of a
-    benchmark, a table with the columns task, model, value (and query_id if there is one), or result files of MTEB.
+    benchmark, a table with the columns task, model, value (and query_id if there is one), result files of MTEB, or what
+    trec_eval -q printed of each model.
 
     The interval of a rank follows from intervals of all differences at once, resampling queries within tasks, or tasks.
     """

@@ -92,7 +92,8 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     strata, how values were made, and the files with their hashes. It is read without scripts too; with them tables
     sort, queries are searched, and figures show numbers. Figures need pip install 'deadheat[figures]'.
 
-    Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
+    Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps; what
+    trec_eval -q printed, which is taken too, has no ties either.
     """
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])

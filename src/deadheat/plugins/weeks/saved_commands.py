@@ -37,7 +37,8 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     """Show evaluations that deadheat evaluate --save wrote, in order of time: what changed at each step.
 
     Where judgments changed, earlier rankings are scored again under the newest ones, if the files kept them; where
-    they did not, values that are not comparable are marked. p values are corrected over the steps.
+    they did not, values that are not comparable are marked. p values are corrected over the steps. What trec_eval -q
+    printed is taken too, in the order in which it is given.
     """
     from deadheat.plugins.weeks.report_history import report_history
 
