@@ -27,8 +27,8 @@ from deadheat.core.io.ids import FORMS
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.nested import Nested, check_mapping
 from deadheat.core.io.notes import Notes
+from deadheat.core.io.result_errors import LEAVE_OUT_PADDING
 from deadheat.core.io.result_parts import PADDING
-from deadheat.core.io.results import LEAVE_OUT_PADDING
 from deadheat.core.io.sources import read_object
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.phases import phase

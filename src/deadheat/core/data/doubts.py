@@ -15,8 +15,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DeadheatWarning
 from deadheat.core.io.formats.base import FEWEST, ROWS
+from deadheat.core.io.list_order import ListOrder
 from deadheat.core.io.nested import Nested
-from deadheat.core.io.results import ListOrder
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count
 

@@ -24,8 +24,9 @@ from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, VALU
 from deadheat.core.io.lazy import Frame, Reading, as_narwhals, collect
 from deadheat.core.io.list_rows import read_list_rows
 from deadheat.core.io.notes import Notes
+from deadheat.core.io.result_errors import CALL
 from deadheat.core.io.result_parts import find_results
-from deadheat.core.io.results import ASSUMED, CALL, RANKED_BY_COLUMN
+from deadheat.core.io.results import ASSUMED, RANKED_BY_COLUMN
 from deadheat.core.io.values import check_number, is_beyond, to_python_numbers
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_given

@@ -34,12 +34,12 @@ def read_list_rows(
         For messages.
     """
     value = columns.get(find_value_column(columns) or "")
-    found: dict[str, Mapping[str, float]] = {}
+    documents: dict[str, Mapping[str, float]] = {}
     reader = Reader(kind, str(path))
     unused = UnusedNumbers(columns)
     for line, row in rows:
         reader.line = line
-        query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
+        query = row.get(columns["query_id"])
         if not is_id(query):
             raise DataError(
                 f"{columns['query_id']} {query!r:.60} is not an id",
@@ -47,27 +47,31 @@ def read_list_rows(
                 path=path,
                 line=line,
             )
-        if str(query) in found:  # also as 1 and "1"
+        if str(query) in documents:  # also as 1 and "1"
             raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
-        listed, numbers = find_results(documents, kind), None if value is None else row.get(value)
-        if listed is not None and numbers is not None:
-            if (in_order := find_results(numbers)) is None or len(in_order) != len(listed):
+        listed = row.get(columns["doc_id"])
+        results = find_results(listed, kind)
+        numbers = None if value is None else row.get(value)
+        if results is not None and numbers is not None:
+            numbers_in_order = find_results(numbers)
+            if numbers_in_order is None or len(numbers_in_order) != len(results):
                 raise ColumnError(
-                    f"{value} of query {query!r} is not a list of {format_count(len(listed), 'number')}",
+                    f"{value} of query {query!r} is not a list of {format_count(len(results), 'number')}",
                     allowed=f"one for each of {columns['doc_id']}",
                     path=path,
                     line=line,
                 )
-            scores = [_score_rank(one, query, path, line) for one in in_order] if "rank" in columns else in_order
-            listed = list(zip(listed, scores, strict=True))
-        if kind == "run" and value is None and listed:
-            unused.look_at(row, len(listed))
-        found[str(query)] = reader.documents(documents if listed is None else listed, query)
-    assumed = reader.assumed()
+            if "rank" in columns:
+                numbers_in_order = [_score_rank(rank, query, path, line) for rank in numbers_in_order]
+            results = list(zip(results, numbers_in_order, strict=True))
+        if kind == "run" and value is None and results:
+            unused.look_at(row, len(results))
+        documents[str(query)] = reader.read_documents(listed if results is None else results, query)
+    assumptions = reader.note_assumptions()
     unused.warn(str(path))
-    if "rank" in columns and not assumed:
-        return Listing(found, (RANKED_BY_COLUMN,))
-    return reader.listing(found, (*assumed, *reader.merged()))
+    if "rank" in columns and not assumptions:
+        return Listing(documents, (RANKED_BY_COLUMN,))
+    return reader.make_listing(documents, (*assumptions, *reader.note_merged()))
 
 
 class UnusedNumbers:
@@ -86,26 +90,23 @@ class UnusedNumbers:
     def look_at(self, row: Mapping[str, Any], n_documents: int) -> None:
         """Keep the columns that have so many numbers in this row, too."""
         if self.names is None:
-            self.names = {*row} - {*self.columns.values()} - NO_SCORES
-        for name in [*self.names]:
+            self.names = set(row) - set(self.columns.values()) - NO_SCORES
+        for name in list(self.names):
             numbers = find_results(row.get(name))
             if numbers is None or len(numbers) != n_documents or not all(map(is_grade, numbers)):
                 self.names.remove(name)
 
     def warn(self, where: str) -> None:
         """Warn the user of columns that had numbers in all rows."""
-        if self.names:
-            name = min(self.names)
-            warnings.warn(
-                DeadheatWarning(
-                    f"the results of each query have no scores and rank as they are listed, but {name!r} has a number"
-                    f" for each of {self.columns['doc_id']!r}. If these are the scores, give"
-                    f" columns={{'score': {name!r}}} (--columns run.score={name}), and ascending=True (--ascending) if"
-                    " lower ones are better",
-                    where,
-                ),
-                stacklevel=2,
-            )
+        if not self.names:
+            return
+        name = min(self.names)
+        message = (
+            f"the results of each query have no scores and rank as they are listed, but {name!r} has a number for each"
+            f" of {self.columns['doc_id']!r}. If these are the scores, give columns={{'score': {name!r}}} (--columns"
+            f" run.score={name}), and ascending=True (--ascending) if lower ones are better"
+        )
+        warnings.warn(DeadheatWarning(message, where), stacklevel=2)
 
 
 def _score_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here

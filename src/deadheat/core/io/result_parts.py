@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from decimal import Decimal
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -16,7 +16,7 @@ from deadheat.core.io.ids import is_id
 from deadheat.core.io.kinds import ALL_OFFSETS, COLUMN_NAMES, DISTANCES, VALUE_COLUMN, Kind
 from deadheat.core.wording import did_you_mean
 
-_PLAIN = {float, int, bool, str, type(None)}
+_PYTHON_TYPES = {float, int, bool, str, type(None)}
 GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
 _GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
 PADDING = "-1"  # the id that search libraries fill lists up with
@@ -32,10 +32,14 @@ def find_results(given: object, kind: Kind = "run") -> Sequence[Any] | None:
     >>> find_results({"took": 3, "hits": {"hits": [{"_id": "d1"}]}})
     [{'_id': 'd1'}]
     """
-    if kind == "qrels" and (is_id(given) or isinstance(given, AbstractSet)):
-        return sorted(given, key=str) if isinstance(given, AbstractSet) else [given]
-    if given is None or isinstance(given, str | bytes | list | tuple):
-        return given if isinstance(given, list | tuple) else None
+    if kind == "qrels" and is_id(given):
+        return [given]
+    if kind == "qrels" and isinstance(given, AbstractSet):
+        return sorted(given, key=str)
+    if isinstance(given, list | tuple):
+        return given
+    if given is None or isinstance(given, str | bytes):
+        return None
     to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
     if callable(to_list) and getattr(given, "ndim", 1) == 1:
         return list(to_list())
@@ -43,26 +47,29 @@ def find_results(given: object, kind: Kind = "run") -> Sequence[Any] | None:
     if lists is not None:
         return lists[0] if len(lists) == 1 else None
     for path in known_forms().holders:
-        held = get_at_path(given, path)
-        if isinstance(held, list | tuple):
-            return held
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, Collection) else None
+        results = get_at_path(given, path)
+        if isinstance(results, list | tuple):
+            return results
+    is_stream = isinstance(given, Iterable) and not isinstance(given, Collection)
+    if is_stream:
+        return list(given)
+    return None
 
 
 def is_result_set(given: object) -> bool:
     """Tell whether this is what a search for several queries returned as one object, as that of Chroma."""
-    return any(one.matches(given) for one in known_forms().result_sets)
+    return any(result_set.matches(given) for result_set in known_forms().result_sets)
 
 
 def split_result_set(given: Any, where: str) -> list[list[dict[str, Any]]] | None:  # noqa: ANN401 - anything
     """Return the results of each query in what a search for several queries returned; None of other objects."""
-    for one in known_forms().result_sets:
-        if one.matches(given):
-            return one.lists(given, where)
+    for result_set in known_forms().result_sets:
+        if result_set.matches(given):
+            return result_set.lists(given, where)
     return None
 
 
-def get_at_path(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
+def get_at_path(item: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
     """Return what a dotted path of keys and attributes leads to, an empty one to the object; a key may have dots.
 
     Examples
@@ -71,105 +78,126 @@ def get_at_path(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is t
     'd1'
     """
     if not path:
-        return held
-    found = get_member(held, path)
+        return item
+    member = get_member(item, path)
     head, dot, rest = path.partition(".")
-    if found is not ABSENT or not dot:
-        return found
-    inner = get_member(held, head)
-    return ABSENT if inner is ABSENT else get_at_path(inner, rest)
+    if member is not ABSENT or not dot:
+        return member
+    inner = get_member(item, head)
+    if inner is ABSENT:
+        return ABSENT
+    return get_at_path(inner, rest)
 
 
-def get_member(held: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
+def get_member(item: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
     """Return the value of a key or an attribute; ABSENT if there is none."""
-    return held.get(name, ABSENT) if isinstance(held, Mapping) else getattr(held, name, ABSENT)
+    if isinstance(item, Mapping):
+        return item.get(name, ABSENT)
+    return getattr(item, name, ABSENT)
 
 
 def split_pair(result: object) -> tuple[object, object]:
-    """Return an object and its number, of a pair of both; else the object and None."""
+    """Return an object and its number, of a pair of both; else the result and None."""
     if isinstance(result, tuple | list) and len(result) == 2:
-        is_text = isinstance(result[1], str) and not hasattr(result, "_fields")  # a grade, or what is reported as none
-        if is_text or is_numeric(result[1]):
-            return result[0], result[1]
+        item, number = result
+        # text is a grade, or is reported as not a number; a named tuple is an object with fields
+        is_text = isinstance(number, str) and not hasattr(result, "_fields")
+        if is_text or is_numeric(number):
+            return item, number
     return result, None
 
 
-def is_grade(held: object) -> bool:
+def is_grade(value: object) -> bool:
     """Return whether a value is a number, or text as of language models that grade: 8, "8" or "8/10"."""
-    is_text = isinstance(held, str) and _GRADE.fullmatch(held) is not None
-    return is_text or (is_numeric(held) and not isinstance(held, bool))
+    if isinstance(value, str) and _GRADE.fullmatch(value):
+        return True
+    return is_numeric(value) and not isinstance(value, bool)
 
 
-def find_numbers(held: object, kind: Kind) -> Iterator[str]:
-    """Yield the paths in a result to numbers that may be its score; in its metadata those of known names."""
+def find_numbers(item: object, kind: Kind) -> list[str]:
+    """Return the paths in a result to numbers that may be its score; in its metadata those of known names."""
     names = COLUMN_NAMES["run"]
+    never_numbers = {*known_forms().no_scores, *names["doc_id"], *names["rank"], "id"}
     if kind == "run":
-        known = (*names["score"], *GRADES, *DISTANCES)
-        others = {*known_forms().no_scores, *ALL_OFFSETS, *names["doc_id"], *names["rank"], "id"}
+        known_names = (*names["score"], *GRADES, *DISTANCES)
+        never_numbers.update(ALL_OFFSETS)
     else:
-        known = COLUMN_NAMES["qrels"]["relevance"]
-        others = {*known_forms().no_scores, *names["doc_id"], *names["rank"], "id", *names["score"], *DISTANCES}
-    paths = list_names(held)
-    for inner in known_forms().places_of_scores:
-        if get_member(held, inner) is not ABSENT:
-            paths += [f"{inner}.{name}" for name in known]
-    for path in paths:
-        if path not in others and is_grade(get_at_path(held, path)):
-            yield path
+        known_names = COLUMN_NAMES["qrels"]["relevance"]
+        never_numbers.update(names["score"], DISTANCES)
+    paths = list_names(item)
+    for place in known_forms().places_of_scores:
+        if get_member(item, place) is not ABSENT:
+            paths += [f"{place}.{name}" for name in known_names]
+    return [path for path in paths if path not in never_numbers and is_grade(get_at_path(item, path))]
 
 
-def is_numeric(held: object) -> bool:
+def is_numeric(value: object) -> bool:
     """Return whether a value is a number, perhaps in an array or tensor without dimensions."""
-    return isinstance(held, Real | Decimal) or (hasattr(held, "__float__") and getattr(held, "ndim", 1) == 0)
+    if isinstance(value, Real | Decimal):
+        return True
+    return hasattr(value, "__float__") and getattr(value, "ndim", 1) == 0
 
 
 def to_python_number(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
-    """Return a number of another library as Python's."""
-    if type(number) in _PLAIN:
+    """Return a number of another library as Python's, and any other value as it is."""
+    if type(number) in _PYTHON_TYPES:
         return number
     if isinstance(number, Integral):
         return int(number)
-    is_longer = isinstance(number, Rational | Decimal | np.longdouble)  # refused later where float64 would merge it
-    return float(number) if is_numeric(number) and not is_longer else number
+    may_have_more_digits = isinstance(number, Rational | Decimal | np.longdouble)
+    if may_have_more_digits or not is_numeric(number):
+        return number  # refused later where float64 would merge it with others, or where it is not a number
+    return float(number)
 
 
-def guess_shape(held: object, kind: Kind) -> Shape:
-    """Return the shape of a result whose parts have names that tables have too, or ``id``; those that it has."""
+def guess_shape(item: object, kind: Kind) -> Shape:
+    """Return the shape of a result by the names of its parts: those of columns in tables, or ``id``."""
     names = COLUMN_NAMES[kind]
-    ids = () if is_id(held) else (*names["doc_id"], "id")  # text has methods of such names
-    one_id = next((name for name in ids if is_id(get_member(held, name))), "")
-    # the score of a result is no relevance
-    numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
-    number = next((name for name in numbers if get_member(held, name) is not ABSENT), "")
-    return Shape((), one_id, run=number, qrels=number)  # of which that of the kind counts
+    id_path = ""
+    if not is_id(item):  # text has methods of such names
+        for name in (*names["doc_id"], "id"):
+            if is_id(get_member(item, name)):
+                id_path = name
+                break
+    number_path = ""
+    for name in names[VALUE_COLUMN[kind]]:
+        if kind == "qrels" and name == "score":
+            continue  # the score of a result is not its relevance
+        if get_member(item, name) is not ABSENT:
+            number_path = name
+            break
+    return Shape((), id_path, run=number_path, qrels=number_path)  # only that of the kind is read
 
 
-def list_names(held: object) -> list[str]:
-    """Return the keys or public attributes of a result that are no methods."""
-    if isinstance(held, Mapping):
-        return [name for name in held if isinstance(name, str)]
-    if is_id(held) or held is None or isinstance(held, Real | list | tuple):
+def list_names(item: object) -> list[str]:
+    """Return the keys of a result, or its public attributes that are not methods."""
+    if isinstance(item, Mapping):
+        return [name for name in item if isinstance(name, str)]
+    if is_id(item) or item is None or isinstance(item, Real | list | tuple):
         return []
-    return [name for name in getattr(held, "__dict__", {}) if not name.startswith("_")]
+    return [name for name in getattr(item, "__dict__", {}) if not name.startswith("_")]
 
 
-def list_paths(held: object) -> list[str]:
+def list_paths(item: object) -> list[str]:
     """Return the paths in a result that may lead to its id, the likeliest first."""
-    names = list_names(held)
-    inner = []
+    names = list_names(item)
+    inner_paths = []
     for place in known_forms().places_of_ids:
         if place in names:
-            inner += [f"{place}.{name}" for name in list_names(get_member(held, place))]
-    return [*inner, *names]
+            inner_paths += [f"{place}.{name}" for name in list_names(get_member(item, place))]
+    return [*inner_paths, *names]
 
 
-def describe_near_paths(path: str, held: object) -> str:
+def describe_near_paths(path: str, item: object) -> str:
     """Return ``Did you mean ...?`` for a path that leads nowhere, or the paths that are there."""
-    paths = list_paths(held)
-    return did_you_mean(path, paths) or (f"it has {', '.join(map(repr, paths[:6]))}" if paths else "")
+    paths = list_paths(item)
+    suggestion = did_you_mean(path, paths)
+    if suggestion or not paths:
+        return suggestion
+    return f"it has {', '.join(map(repr, paths[:6]))}"
 
 
-def describe_object(held: object, limit: int = 60) -> str:
+def describe_object(item: object, limit: int = 60) -> str:
     """Return what an object is, for a message: its type, and how it shows itself, cut.
 
     Examples
@@ -177,7 +205,10 @@ def describe_object(held: object, limit: int = 60) -> str:
     >>> describe_object(1.5), describe_object({1, 2}), describe_object("x" * 99, 9)
     ('float 1.5', 'set {1, 2}', "str 'xxxxxxxx...")
     """
-    text = repr(held)
-    text = text if len(text) <= limit else f"{text[:limit]}..."
-    name = type(held).__name__
-    return text if text.startswith(name) else f"{name} {text}"
+    text = repr(item)
+    if len(text) > limit:
+        text = f"{text[:limit]}..."
+    type_name = type(item).__name__
+    if text.startswith(type_name):
+        return text
+    return f"{type_name} {text}"

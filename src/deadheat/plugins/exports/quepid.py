@@ -49,4 +49,4 @@ def _read_quepid(held: Document, where: str) -> Listing:
         )
     reader = Reader("qrels", where)
     rated = reader.read({query: own for query, own in found.items() if own})
-    return replace(rated, notes=(*notes, *reader.merged()))
+    return replace(rated, notes=(*notes, *reader.note_merged()))

@@ -10,9 +10,10 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.columns import resolve_columns
 from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
+from deadheat.core.io.list_order import ListOrder
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes
-from deadheat.core.io.results import ASSUMED, Listing, ListOrder, note_merged_judgments
+from deadheat.core.io.results import ASSUMED, Listing, note_merged_judgments
 from deadheat.core.io.writing import Compression
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
