@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -109,7 +108,9 @@ class Records:
     @cached_property
     def lines(self) -> Sequence[int] | None:
         """The line on which each record begins, of shape (n_records,); None for a format without lines."""
-        return self.json.lines_of_items(self.keys) if self.json else self.own_lines
+        if self.json is None:
+            return self.own_lines
+        return self.json.lines_of_items(self.keys)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -145,34 +146,41 @@ class Records:
         has_semicolons = self.separator == ";"
         if not (has_semicolons or (self.separator and get_decimal_mark())):
             return self.frame, ()
-        columns = [
-            (DecimalColumn(name, Path(path), has_semicolons=has_semicolons), self.frame[name].str.strip_chars())
-            for name in self.columns
-            if name in names and self.frame[name].str.contains(r"[\s,.]").any()
-        ]
-        points = [
-            pl.Series(
-                one.name,
-                [text and one.plain(text, line) for text, line in zip(texts, self.own_lines or (), strict=True)],
-            )
-            for one, texts in columns
-        ]
-        return self.frame.with_columns(points), tuple(chain.from_iterable(one.notes() for one, _ in columns))
+        columns = []
+        for name in self.columns:
+            if name in names and self.frame[name].str.contains(r"[\s,.]").any():
+                columns.append(DecimalColumn(name, Path(path), has_semicolons=has_semicolons))
+        with_points = []
+        for column in columns:
+            texts = self.frame[column.name].str.strip_chars()
+            numbers = []
+            for text, line in zip(texts, self.own_lines or (), strict=True):
+                numbers.append(column.plain(text, line) if text else text)
+            with_points.append(pl.Series(column.name, numbers))
+        notes: list[str] = []
+        for column in columns:
+            notes += column.notes()
+        return self.frame.with_columns(with_points), tuple(notes)
 
     def rows(self, names: Collection[str]) -> Iterable[dict[str, Any]]:
         """Return the records with at least the named fields, except where JSON lacks them."""
         if not isinstance(self.table, pl.DataFrame):
             return self.table
-        return self.table.select(name for name in self.columns if name in names).iter_rows(named=True)
+        needed = [name for name in self.columns if name in names]
+        return self.table.select(needed).iter_rows(named=True)
 
     def line(self, place: int) -> int | None:
         """Return the line on which a record begins, if there are lines."""
-        return self.lines[place] if self.lines is not None else None
+        if self.lines is None:
+            return None
+        return self.lines[place]
 
-    def where(self, one: int, other: int) -> str:
+    def where(self, place: int, other_place: int) -> str:
         """Return where two records are, in words: their lines, or their rows if both are on one line."""
-        first, second = (self.line(place) for place in (one, other))
-        return f"in rows {one + 1} and {other + 1}" if first == second else f"on lines {first} and {second}"
+        line, other_line = self.line(place), self.line(other_place)
+        if line == other_line:
+            return f"in rows {place + 1} and {other_place + 1}"
+        return f"on lines {line} and {other_line}"
 
 
 def read_records(
@@ -195,13 +203,16 @@ def read_records(
         The subclass that says what is wrong, with the line if the format has lines.
     """
     path = check_readable(path)
-    return _checked_records(READERS[choose_record_format(path, format, wanted)](path, wanted), wanted)
+    read = READERS[choose_record_format(path, format, wanted)]
+    records = read(path, wanted)
+    _check_misfits(records, wanted)
+    return records
 
 
-def _checked_records(records: Records, wanted: Wanted) -> Records:
+def _check_misfits(records: Records, wanted: Wanted) -> None:
+    """Raise what is wrong with the first row that is not a record, unless these are wanted."""
     if records.misfits and not wanted.keeps_misfits:
         raise next(iter(records.misfits.values()))
-    return records
 
 
 def choose_record_format(path: Path, given: str | None, wanted: Wanted) -> str:
@@ -209,12 +220,18 @@ def choose_record_format(path: Path, given: str | None, wanted: Wanted) -> str:
     allowed = wanted.formats
     if given is not None and given not in allowed:
         raise ParameterError(f"unknown format of {wanted.what}", given=given, allowed=allowed)
-    named = ending(path).removeprefix(".")
-    chosen = given or (named if named in allowed else chosen_format(path))
+    ending_of_path = ending(path).removeprefix(".")
+    if given is not None:
+        chosen = given
+    elif ending_of_path in allowed:
+        chosen = ending_of_path
+    else:
+        chosen = chosen_format(path)
     if chosen not in allowed:
+        endings = [f".{name}" for name in allowed]
         raise FileFormatError(
             f"cannot tell the format of these {wanted.what}",
-            hint=Advice("format", allowed[0], f".{', .'.join(allowed[:-1])} or .{allowed[-1]}", of=wanted.what),
+            hint=Advice("format", allowed[0], f"{', '.join(endings[:-1])} or {endings[-1]}", of=wanted.what),
             path=path,
         )
     return chosen
@@ -230,10 +247,12 @@ def as_text(value: object) -> str | None:
     """
     if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
         return None
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | dict | list) else str(value)
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
-def _of_parquet(path: Path, _: Wanted) -> Records:
+def _read_parquet(path: Path, _wanted: Wanted) -> Records:
     try:
         with guard_polars(path):
             table = scan_parquet(path, is_whole=True).collect()
@@ -273,29 +292,31 @@ def encoding(name: str) -> AbstractContextManager[None]:
     return WithValue(_encoding, name)
 
 
-def _in_utf8(data: bytes, path: Path) -> bytes:
+def _to_utf8(data: bytes, path: Path) -> bytes:
     """Return the bytes of a table in UTF-8: as they are, or from the encoding that :func:`encoding` set."""
-    given = _encoding.get()
+    other_encoding = _encoding.get()
+    advice = Advice("encoding", "cp1252", when="Or ")
     try:
-        decode_utf8(
-            data, path, advice=Advice("encoding", "cp1252", when="Or "), python="as with dh.encoding('cp1252'):"
-        )
+        decode_utf8(data, path, advice=advice, python="as with dh.encoding('cp1252'):")
     except FileFormatError:
-        if given is None:
+        if other_encoding is None:
             raise
         try:
-            return data.decode(given).encode()
+            return data.decode(other_encoding).encode()
         except UnicodeDecodeError as error:
-            raise FileFormatError(allowed=f"text in UTF-8 or {given}", found=f"neither ({error})", path=path) from error
+            raise FileFormatError(
+                allowed=f"text in UTF-8 or {other_encoding}", found=f"neither ({error})", path=path
+            ) from error
     return data
 
 
-def _of_workbook(path: Path, _wanted: Wanted) -> Records:
-    (_, names), *rows = read_sheet(path)
-    return Records(_frame_of(names, [row for _, row in rows], path), [line for line, _ in rows])
+def _read_workbook(path: Path, _wanted: Wanted) -> Records:
+    header, *rows = read_sheet(path)
+    frame = _make_frame(header.cells, [row.cells for row in rows], path)
+    return Records(frame, [row.line for row in rows])
 
 
-def _frame_of(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> pl.DataFrame:
+def _make_frame(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> pl.DataFrame:
     """Return rows of text below their header, whose names differ."""
     header = [name.strip() for name in names]
     check_cells(len(rows), len(header), path, path.stat().st_size)
@@ -305,8 +326,9 @@ def _frame_of(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -
     return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
 
 
-def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
-    data = _in_utf8(read_all(path, has_lines=True, as_objects=True), path)
+def _read_table(path: Path, _wanted: Wanted, *, separator: str) -> Records:
+    """Read CSV or TSV, with quotes around fields or without."""
+    data = _to_utf8(read_all(path, has_lines=True, as_objects=True), path)
     if not decode_utf8(data, path).strip():
         raise DataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):
@@ -316,12 +338,15 @@ def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
     quoted = None
     with suppress(MalformedRowError):
         quoted = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
-        if not quoted.misfits and len(quoted.table) == data.strip().count(b"\n"):
+        has_row_on_each_line = len(quoted.table) == data.strip().count(b"\n")
+        if not quoted.misfits and has_row_on_each_line:
             return quoted
     plain = _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
-    # a query may begin with a quote, and a later one end with it; the lines of a cell are no rows with all fields
-    is_plain = not plain.misfits and (quoted is None or len(plain.table) > len(quoted.table))
-    return plain if quoted is None or quoted.misfits or is_plain else quoted
+    if quoted is None or quoted.misfits:
+        return plain
+    # a query may begin with a quote, and a later one end with it; the lines of a quoted cell are no rows by themselves
+    is_plain = not plain.misfits and len(plain.table) > len(quoted.table)
+    return plain if is_plain else quoted
 
 
 def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:
@@ -334,12 +359,13 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
         misfit = rows.misfit(row, line)
         if misfit is not None:
             misfits[len(table)] = misfit
-        table.append(row if misfit is None else blank)
+            row = blank  # noqa: PLW2901 - what is wrong with it is kept
+        table.append(row)
         lines.append(line)
-    return Records(_frame_of(rows.header, table, path), lines, misfits, separator=separator)
+    return Records(_make_frame(rows.header, table, path), lines, misfits, separator=separator)
 
 
-def _of_lines(path: Path, wanted: Wanted) -> Records:
+def _read_lines(path: Path, wanted: Wanted) -> Records:
     """Read JSON lines, the first of which may be ``{"metadata": {...}}``."""
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -351,11 +377,13 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
         try:
             row = parse_object(raw, path, line, number=wanted.number)
         except DataError as error:
-            if not (wanted.keeps_misfits and (rows or metadata)):  # a bad first line: this is another kind of file
+            is_first_line = not rows and not metadata
+            if is_first_line or not wanted.keeps_misfits:  # a bad first line: this is another kind of file
                 raise
-            row, misfits[len(rows)] = {}, error
+            row = {}
+            misfits[len(rows)] = error
         if wanted.keys and not rows and set(row) == {"metadata"}:
-            metadata = _checked_metadata(row["metadata"], path, line)
+            metadata = _check_metadata(row["metadata"], path, line)
         else:
             rows.append(row)
             lines.append(line)
@@ -371,54 +399,73 @@ def read_json_records(text: str, path: Path, wanted: Wanted) -> Records:
         It has no list of records.
     """
     json_text = JsonText(text, path, number=wanted.number)
-    given = rows = json_text.value
+    given = json_text.value
+    rows = given
     keys: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
     if isinstance(given, dict):
-        keys = _keys_of_records(given, json_text, path, wanted)
+        keys = _find_keys_of_records(given, json_text, path, wanted)
         rows = given[keys[0]] if keys else list(given.values())
-    if keys and "metadata" in given:
-        metadata = _checked_metadata(given["metadata"], path, json_text.line_of(["metadata"]))
+        if keys and "metadata" in given:
+            metadata = _check_metadata(given["metadata"], path, json_text.line_of(["metadata"]))
     if not isinstance(rows, list):
         raise MalformedRowError(
             given=json.dumps(rows), allowed=wanted.expected, path=path, line=json_text.line_of(keys)
         )
-    lines = json_text.lines_of_items(keys) if not all(isinstance(row, dict) for row in rows) else ()
-    misfits: dict[int, DataError] = {
-        place: MalformedRowError(
-            allowed=wanted.record or wanted.expected, given=json.dumps(row), path=path, line=lines[place]
-        )
-        for place, row in enumerate(rows)
-        if not isinstance(row, dict)
-    }
+    misfits = _find_misfits(rows, keys, json_text, path, wanted)
     rows = [{} if place in misfits else row for place, row in enumerate(rows)]
     if isinstance(given, dict) and not keys:
         rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
-    return _checked_records(Records(rows, None, misfits, metadata, keys, json_text), wanted)
+    records = Records(rows, None, misfits, metadata, keys, json_text)
+    _check_misfits(records, wanted)
+    return records
 
 
-def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wanted: Wanted) -> tuple[str, ...]:
+def _find_misfits(
+    rows: Sequence[object], keys: Sequence[str], json_text: JsonText, path: Path, wanted: Wanted
+) -> dict[int, DataError]:
+    """Return the error for each row that is not an object, by its place."""
+    misfits: dict[int, DataError] = {}
+    if all(isinstance(row, dict) for row in rows):
+        return misfits
+    lines = json_text.lines_of_items(keys)
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict):
+            misfits[place] = MalformedRowError(
+                allowed=wanted.record or wanted.expected, given=json.dumps(row), path=path, line=lines[place]
+            )
+    return misfits
+
+
+def _find_keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wanted: Wanted) -> tuple[str, ...]:
     """Return the key under which an object has its records; none if its keys are their ids."""
-    found = [key for key in wanted.keys if key in given and (isinstance(given[key], list) or not wanted.id)]
-    if len(found) > 1:
+    keys = []
+    for key in wanted.keys:
+        if key in given and (isinstance(given[key], list) or not wanted.id):
+            keys.append(key)
+    if len(keys) > 1:
         raise MalformedRowError(
-            f"found both {' and '.join(map(repr, found))}",
+            f"found both {' and '.join(map(repr, keys))}",
             allowed="one of them",
             path=path,
-            line=json_text.line_of(found[1:]),
+            line=json_text.line_of(keys[1:]),
         )
-    if not (found or wanted.id):
+    if not keys and not wanted.id:
+        suggestion = ""
+        for key in given:
+            suggestion = suggestion or did_you_mean(key, wanted.keys)
+        shown_keys = ", ".join(map(repr, list(given)[:8]))
         raise MalformedRowError(
-            found=f"an object with {', '.join(map(repr, list(given)[:8])) or 'nothing'}",
+            found=f"an object with {shown_keys or 'nothing'}",
             allowed=wanted.expected,
-            hint=next((near for key in given if (near := did_you_mean(key, wanted.keys))), ""),
+            hint=suggestion,
             path=path,
             line=json_text.line_of([]),
         )
-    return tuple(found)
+    return tuple(keys)
 
 
-def _checked_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]:
+def _check_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise MalformedRowError(
             'metadata must be an object such as {"dataset_id": "..."}',
@@ -429,13 +476,17 @@ def _checked_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]
     return metadata
 
 
+def _read_json(path: Path, wanted: Wanted) -> Records:
+    return read_json_records(read_text(path, wanted.expected), path, wanted)
+
+
 READERS: dict[str, Callable[[Path, Wanted], Records]] = {
-    "csv": partial(_of_table, separator=","),
-    "tsv": partial(_of_table, separator="\t"),
-    "xlsx": _of_workbook,
-    "jsonl": _of_lines,
-    "json": lambda path, wanted: read_json_records(read_text(path, wanted.expected), path, wanted),
-    "parquet": _of_parquet,
+    "csv": partial(_read_table, separator=","),
+    "tsv": partial(_read_table, separator="\t"),
+    "xlsx": _read_workbook,
+    "jsonl": _read_lines,
+    "json": _read_json,
+    "parquet": _read_parquet,
 }
 
 
