@@ -21,6 +21,31 @@ NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"
 
 
+@dataclass(frozen=True, eq=False)
+class SplitTies:
+    """The ties with a relevant document, apart by whether the cutoff cuts them.
+
+    Attributes
+    ----------
+    relevant : Relevant
+        All of them.
+    inside : ndarray of shape (n_ties,)
+        Ranks of each that are within the cutoff.
+    cut : ndarray of int
+        Which ones the cutoff cuts: at most one of each query.
+    n_sure : ndarray of shape (n_queries,)
+        Relevant documents in the ties wholly within the cutoff.
+    sums : tuple of two ndarray of shape (n_queries,)
+        What these ties add to the sum: mean and variance, or the smallest and the largest.
+    """
+
+    relevant: Relevant
+    inside: IntArray
+    cut: IntArray
+    n_sure: FloatArray
+    sums: tuple[FloatArray, FloatArray]
+
+
 class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
     """A sum over the relevant documents in the top k, divided by their number, random when the cutoff cuts a tie.
 
@@ -30,15 +55,15 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
 
     @abstractmethod
     def part_moments(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+        self, ties: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's part of the sum.
 
         Parameters
         ----------
-        found : Relevant
+        ties : Relevant
         index : ndarray of shape (b,)
-            The ties.
+            Those of the ties that are looked at.
         inside : ndarray of shape (b,)
             Ranks over which the documents are spread.
         count : ndarray of shape (b, w)
@@ -47,7 +72,7 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
 
     @abstractmethod
     def part_extremes(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+        self, ties: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest part of the sum; parameters as for :meth:`part_moments`."""
 
@@ -61,7 +86,7 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
         size: FloatArray,
         query: IntArray | slice,  # noqa: ARG002 - as above
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the slope and the start of the value as a line over the sum, for so many relevant documents.
+        """Return the slope and the intercept of the value as a line over the sum, for so many relevant documents.
 
         Parameters
         ----------
@@ -75,62 +100,76 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
 
     def contributing(self, placements: Placements) -> Placements:
         """Return the placements of the relevant documents."""
-        found = super().contributing(placements)
-        return found.rows(found.relevance >= self.rel)
+        placements = super().contributing(placements)
+        return placements.rows(placements.relevance >= self.rel)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
-        found, inside, cut, n, (sums, spread) = self._split(placements, self.part_moments)
-        mean, slope = self._value(placements, n, sums, slice(None))
-        variance, query = spread * slope**2, found.query[cut]
+        ties = self._split_ties(placements, self.part_moments)
+        sum_mean, sum_variance = ties.sums
+        mean, slope = self._value(placements, ties.n_sure, sum_mean, slice(None))
+        variance = sum_variance * slope**2
+        cut = ties.relevant[ties.cut]
 
-        def given(index: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-            tie, of = cut[index], query[index, None]
-            part, part_variance = self.part_moments(found, tie, inside[tie], count)
-            value, slope = self._value(placements, found.before[tie, None] + count, sums[of] + part, of)
-            return value, (spread[of] + part_variance) * slope**2
+        def moments_given(index: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+            """Return the moments if `count` relevant documents of the cut ties are within the cutoff."""
+            tie = ties.cut[index]
+            query = cut.query[index, None]
+            size = cut.before[index, None] + count
+            part_mean, part_variance = self.part_moments(ties.relevant, tie, ties.inside[tie], count)
+            value, slope = self._value(placements, size, sum_mean[query] + part_mean, query)
+            return value, (sum_variance[query] + part_variance) * slope**2
 
-        mean[query], variance[query] = counts.mix(found.tied[cut], inside[cut], found.count[cut], given)
+        cut_mean, cut_variance = counts.mix(cut.tied, ties.inside[ties.cut], cut.count, moments_given)
+        mean[cut.query] = cut_mean
+        variance[cut.query] = cut_variance
         return mean, variance
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        found, inside, cut, n, ends = self._split(placements, self.part_extremes)
-        one, other = (self._value(placements, n, end, slice(None))[0] for end in ends)
-        low, high = np.minimum(one, other), np.maximum(one, other)
-        for index, count, _ in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
-            tie, query = cut[index], found.query[cut[index]]
-            size, parts = found.before[tie, None] + count, self.part_extremes(found, tie, inside[tie], count)
-            sums = [end[query, None] + part for end, part in zip(ends, parts, strict=True)]
-            values = np.array([self._value(placements, size, total, query[:, None])[0] for total in sums])
-            low[query], high[query] = values.min(axis=(0, 2)), values.max(axis=(0, 2))
+        ties = self._split_ties(placements, self.part_extremes)
+        smallest_sum, largest_sum = ties.sums
+        of_smallest, _ = self._value(placements, ties.n_sure, smallest_sum, slice(None))
+        of_largest, _ = self._value(placements, ties.n_sure, largest_sum, slice(None))
+        low, high = np.minimum(of_smallest, of_largest), np.maximum(of_smallest, of_largest)
+        cut = ties.relevant[ties.cut]
+        for index, count, _ in counts.distribution(cut.tied, ties.inside[ties.cut], cut.count):
+            tie = ties.cut[index]
+            query = cut.query[index]
+            size = cut.before[index, None] + count
+            smallest_part, largest_part = self.part_extremes(ties.relevant, tie, ties.inside[tie], count)
+            of_smallest, _ = self._value(placements, size, smallest_sum[query, None] + smallest_part, query[:, None])
+            of_largest, _ = self._value(placements, size, largest_sum[query, None] + largest_part, query[:, None])
+            values = np.array((of_smallest, of_largest))
+            low[query] = values.min(axis=(0, 2))
+            high[query] = values.max(axis=(0, 2))
         return low, high
 
-    def _split(
+    def _split_ties(
         self,
         placements: Placements,
         part: Callable[[Relevant, IntArray, IntArray, IntArray], tuple[FloatArray, FloatArray]],
-    ) -> tuple[Relevant, IntArray, IntArray, FloatArray, list[FloatArray]]:
-        """Return the ties, their ranks inside, which of them are cut, and what those wholly inside add up to.
-
-        That is each query's number of relevant documents in them, and its sums of the two numbers that `part` finds.
-        """
-        found = placements.relevant(self.rel)
-        inside = self.inside(found.above, found.tied)
-        whole = np.flatnonzero(inside == found.tied)
-        cut = np.flatnonzero((inside > 0) & (inside < found.tied))
-        parts = part(found, whole, inside[whole], found.count[whole, None])
-        count, *sums = (
-            placements.by_query(one, found.query[whole]) for one in (found.count[whole], *(two[:, 0] for two in parts))
+    ) -> SplitTies:
+        """Return the ties by whether the cutoff cuts them; `part` finds what each of those that it does not adds."""
+        relevant = placements.relevant(self.rel)
+        inside = self.inside(relevant.above, relevant.tied)
+        uncut = np.flatnonzero(inside == relevant.tied)
+        query, count = relevant.query[uncut], relevant.count[uncut]
+        first, second = part(relevant, uncut, inside[uncut], count[:, None])
+        return SplitTies(
+            relevant=relevant,
+            inside=inside,
+            cut=np.flatnonzero((inside > 0) & (inside < relevant.tied)),
+            n_sure=placements.by_query(count, query),
+            sums=(placements.by_query(first[:, 0], query), placements.by_query(second[:, 0], query)),
         )
-        return found, inside, cut, count, sums
 
     def _value(
         self, placements: Placements, size: FloatArray | IntArray, sums: FloatArray, query: IntArray | slice
     ) -> tuple[FloatArray, FloatArray]:
         """Return the value of so many relevant documents with such a sum, and how it grows with the sum."""
-        slope, start = self.line(placements, np.maximum(size, 1.0), query)
-        value = np.where(size > 0, start + slope * sums, self.empty(placements)[query])
+        slope, intercept = self.line(placements, np.maximum(size, 1.0), query)
+        value = np.where(size > 0, intercept + slope * sums, self.empty(placements)[query])
         return value, np.where(size > 0, slope, 0.0)
 
 
@@ -174,31 +213,36 @@ class AP(NormMeasure, SumMeasure, CountConditional):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        return CountConditional.mean(self, placements) if self.is_conditional else SumMeasure.mean(self, placements)
+        if self.is_conditional:
+            return CountConditional.mean(self, placements)
+        return SumMeasure.mean(self, placements)
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
-        return (
-            CountConditional.variance(self, placements)
-            if self.is_conditional
-            else SumMeasure.variance(self, placements)
-        )
+        if self.is_conditional:
+            return CountConditional.variance(self, placements)
+        return SumMeasure.variance(self, placements)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
-        return self._moment(placements, placements.relevant(self.rel), squares=squares)
+        return self._moment_of_ties(placements, placements.relevant(self.rel), squares=squares)
 
-    def _moment(self, placements: Placements, found: Relevant, *, squares: bool) -> FloatArray:
-        inside = self.inside(found.above, found.tied)
-        part = np.zeros(len(inside))
-        if not squares:  # of a document that ties with no other, as most do: the same, to the last bit
-            part = np.where(inside > 0, (found.before + 1) * (1 / (found.above + 1)), 0.0)
-        index = np.flatnonzero((inside > 0) & ((found.count < found.tied) if squares else (found.tied > 1)))
+    def _moment_of_ties(self, placements: Placements, ties: Relevant, *, squares: bool) -> FloatArray:
+        inside = self.inside(ties.above, ties.tied)
+        if squares:
+            part = np.zeros(len(inside))
+            depends_on_order = (inside > 0) & (ties.count < ties.tied)
+        else:
+            # of a document that ties with no other, as most do: the same as below, to the last bit
+            part = np.where(inside > 0, (ties.before + 1) * (1 / (ties.above + 1)), 0.0)
+            depends_on_order = (inside > 0) & (ties.tied > 1)
+        index = np.flatnonzero(depends_on_order)
         if len(index):
-            sums = self._rank_sums(found, index, inside[index], squares=squares)
-            patterns = pairwise.binary_patterns(found.count[index], found.before[index])
-            part[index] = (pairwise.variance if squares else pairwise.mean)(patterns, sums, found.tied[index])
-        return placements.by_query(part, found.query)
+            sums = self._rank_sums(ties, index, inside[index], squares=squares)
+            patterns = pairwise.binary_patterns(ties.count[index], ties.before[index])
+            moment = pairwise.variance if squares else pairwise.mean
+            part[index] = moment(patterns, sums, ties.tied[index])
+        return placements.by_query(part, ties.query)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return N."""
@@ -208,38 +252,56 @@ class AP(NormMeasure, SumMeasure, CountConditional):
         """Return the smallest and the largest value over tie orders."""
         if self.is_conditional:
             return CountConditional.extremes(self, placements)
-        ties, divisor = placements.relevant(self.rel), self.divisor(placements)
-        low, high = (self._moment(placements, ties.separate(best=best), squares=False) for best in (False, True))
+        ties = placements.relevant(self.rel)
+        divisor = self.divisor(placements)
+        low = self._moment_of_ties(placements, ties.separate(best=False), squares=False)
+        high = self._moment_of_ties(placements, ties.separate(best=True), squares=False)
         return divide_or_zero(low, divisor), divide_or_zero(high, divisor)
 
     def part_moments(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+        self, ties: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's sum of precisions."""
-        sums = self._rank_sums(found, index, inside, squares=True).as_columns()
-        patterns = pairwise.binary_patterns(count, found.before[index, None])
+        sums = self._rank_sums(ties, index, inside, squares=True).as_columns()
+        patterns = pairwise.binary_patterns(count, ties.before[index, None])
         n = inside[:, None]
-        return pairwise.mean(patterns, sums, n), np.where(count < n, pairwise.variance(patterns, sums, n), 0.0)
+        mean = pairwise.mean(patterns, sums, n)
+        variance = pairwise.variance(patterns, sums, n)
+        return mean, np.where(count < n, variance, 0.0)
 
     def part_extremes(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+        self, ties: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the sum with the relevant documents on the last ranks, and on the first ones."""
         low, high = np.zeros(count.shape), np.zeros(count.shape)
         for rows, width in batches(inside):
-            j, m, x = np.arange(1, width + 1), inside[rows, None], count[rows]
-            above, before = found.above[index[rows], None], found.before[index[rows], None]
-            real = j <= m
-            first = np.where(real, (before + j) / (above + j), 0.0)
-            last = np.where(real, 1 / np.maximum(above + m - j + 1, 1), 0.0)
-            first, last = (np.pad(np.cumsum(part, axis=1), ((0, 0), (1, 0))) for part in (first, last))
-            high[rows] = np.take_along_axis(first, x, axis=1)
-            low[rows] = x + (before - above - m + x) * np.take_along_axis(last, x, axis=1)
+            n_ranks = inside[rows, None]
+            n_relevant = count[rows]
+            above, before = ties.above[index[rows], None], ties.before[index[rows], None]
+            j = np.arange(1, width + 1)
+            is_inside = j <= n_ranks
+            # with the relevant documents first, the precision at the j-th rank
+            precision = np.where(is_inside, (before + j) / (above + j), 0.0)
+            high[rows] = _sum_of_first(precision, n_relevant)
+            # with x of m documents relevant and last, C_i is i + (before - above - m + x)
+            rank_from_end = np.maximum(above + n_ranks - j + 1, 1)
+            reciprocal = np.where(is_inside, 1 / rank_from_end, 0.0)
+            low[rows] = n_relevant + (before - above - n_ranks + n_relevant) * _sum_of_first(reciprocal, n_relevant)
         return low, high
 
     @staticmethod
-    def _rank_sums(found: Relevant, index: IntArray, inside: IntArray, *, squares: bool) -> pairwise.RankSums:
-        return pairwise.rank_sums(inside, lambda rows, j: 1 / (found.above[index[rows], None] + j), squares=squares)
+    def _rank_sums(ties: Relevant, index: IntArray, inside: IntArray, *, squares: bool) -> pairwise.RankSums:
+        def reciprocal_rank(rows: IntArray, j: IntArray) -> FloatArray:
+            return 1 / (ties.above[index[rows], None] + j)
+
+        return pairwise.rank_sums(inside, reciprocal_rank, squares=squares)
+
+
+def _sum_of_first(values: FloatArray, number: IntArray) -> FloatArray:
+    """Return the sum of the first values of each row, of as many as `number` says in each column."""
+    sums = np.cumsum(values, axis=1)
+    from_zero_on = np.pad(sums, ((0, 0), (1, 0)))
+    return np.take_along_axis(from_zero_on, number, axis=1)
 
 
 @register(
@@ -270,7 +332,7 @@ class AR(NormMeasure, CountConditional):
 
     def part_moments(
         self,
-        found: Relevant,  # noqa: ARG002 - of measures that look at the ranks
+        ties: Relevant,  # noqa: ARG002 - of measures that look at the ranks
         index: IntArray,  # noqa: ARG002 - as above
         inside: IntArray,  # noqa: ARG002 - as above
         count: IntArray,
@@ -282,54 +344,97 @@ class AR(NormMeasure, CountConditional):
 
     def line(self, placements: Placements, size: FloatArray, query: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the value of so many relevant documents, which depends on no sum."""
-        norm = size if self.norm == "retrieved" else constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
-        return np.zeros(size.shape), divide_or_zero(
-            size * (size + 1), 2.0 * placements.n_relevant(self.rel)[query] * norm
-        )
+        if self.norm == "retrieved":
+            norm = size
+        else:
+            norm = constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
+        n_relevant = placements.n_relevant(self.rel)[query]
+        return np.zeros(size.shape), divide_or_zero(size * (size + 1), 2.0 * n_relevant * norm)
 
 
-MAP, MAR = alias_class(AP, "MAP"), alias_class(AR, "MAR")
+MAP = alias_class(AP, "MAP")
+MAR = alias_class(AR, "MAR")
 
 
 LARGEST_BETA = 1e6  # the count is lost in the gain from there on, and squares of still larger ones overflow
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Pairwise sums of the ties that hold documents with a value; `varied` tells which hold different ones."""
+@dataclass(frozen=True, eq=False)
+class ValueTies:
+    """The ties with a document that has a value, for sums over pairs of documents.
 
-    patterns: pairwise.Patterns
-    varied: BoolArray
+    Attributes
+    ----------
+    query, above, tied : ndarray of shape (n_ties,)
+        Query code; documents above the tie and in it.
+    is_varied : ndarray of bool, shape (n_ties,)
+        Whether it has documents of different values.
+    patterns : Patterns
+        Sums over the pairs of its documents.
+    """
+
     query: IntArray
     above: IntArray
     tied: IntArray
+    is_varied: BoolArray
+    patterns: pairwise.Patterns
 
     @classmethod
-    def of(
+    def from_rows(
         cls, placements: Placements, rows: IntArray, starts: IntArray, values: FloatArray, patterns: pairwise.Patterns
-    ) -> "Sums":
-        """Return the sums of patterns that were made from the values of some rows, whose ties start at `starts`."""
-        query, above, tied = (column[rows][starts] for column in (placements.query, placements.above, placements.tied))
+    ) -> "ValueTies":
+        """Return the ties of some rows.
+
+        Parameters
+        ----------
+        placements : Placements
+        rows : ndarray of int
+            The rows of documents with a value.
+        starts : ndarray of shape (n_ties,)
+            Where each tie begins among these rows.
+        values : ndarray of shape (n_rows,)
+        patterns : Patterns
+            Made from the values.
+        """
+        first = rows[starts]
+        tied = placements.tied[first]
         sizes = np.diff(np.append(starts, len(rows)))
-        other = values != values[np.repeat(starts, sizes)]
-        varied = (segment_sums(other.astype(np.int64), starts) > 0) | (sizes < tied)
-        return cls(patterns, varied, query, above, tied)
+        differs_from_first = values != values[np.repeat(starts, sizes)]
+        has_two_values = segment_sums(differs_from_first.astype(np.int64), starts) > 0
+        return cls(
+            query=placements.query[first],
+            above=placements.above[first],
+            tied=tied,
+            is_varied=has_two_values | (sizes < tied),
+            patterns=patterns,
+        )
 
+    def moment(
+        self,
+        placements: Placements,
+        inside: IntArray,
+        weight: Callable[[IntArray, IntArray], FloatArray],
+        *,
+        squares: bool,
+    ) -> FloatArray:
+        """Return the mean of each query's sum over pairs, or its variance (`squares`).
 
-def moment(
-    placements: Placements,
-    found: Sums,
-    inside: IntArray,
-    weight: Callable[[IntArray, IntArray], FloatArray],
-    *,
-    squares: bool,
-) -> FloatArray:
-    """Return the mean of the pairwise sum by query, or its variance (`squares`)."""
-    sums = pairwise.rank_sums(inside, weight, squares=squares)
-    part = (pairwise.variance if squares else pairwise.mean)(found.patterns, sums, found.tied)
-    if squares:  # a tie of equal documents has no variance, and no rounding error of one
-        part = np.where(found.varied, part, 0.0)
-    return placements.by_query(part, found.query)
+        Parameters
+        ----------
+        placements : Placements
+        inside : ndarray of shape (n_ties,)
+            Ranks of each tie that count.
+        weight : callable
+            ``weight(index, j)`` returns the weights of ranks j of the ties `index`.
+        squares : bool
+        """
+        sums = pairwise.rank_sums(inside, weight, squares=squares)
+        if squares:  # a tie of equal documents has no variance, and no rounding error of one
+            variance = pairwise.variance(self.patterns, sums, self.tied)
+            part = np.where(self.is_varied, variance, 0.0)
+        else:
+            part = pairwise.mean(self.patterns, sums, self.tied)
+        return placements.by_query(part, self.query)
 
 
 @register(
@@ -361,27 +466,36 @@ class GAP(SumMeasure, CutMeasure):
 
     def _values(self, placements: Placements, relevance: FloatArray) -> FloatArray:
         """Return the weight of all levels that each relevance reaches."""
-        return np.floor(np.maximum(relevance, 0.0)) / max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
+        n_levels = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
+        return np.floor(np.maximum(relevance, 0.0)) / n_levels
 
     @computed_once("max_rel")
-    def _sums(self, placements: Placements) -> Sums:
+    def _ties(self, placements: Placements) -> ValueTies:
         """Sum over pairs: two documents are both relevant for all who call the lower of their levels relevant."""
         rows = np.flatnonzero(placements.relevance >= 1)
-        values, query = self._values(placements, placements.relevance[rows]), placements.query[rows]
+        values = self._values(placements, placements.relevance[rows])
+        query = placements.query[rows]
         starts = run_starts(query, placements.above[rows])
-        group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
-        above = pairwise.minima_above(values, query, group - np.searchsorted(query[starts], query))
-        return Sums.of(placements, rows, starts, values, pairwise.minimum_patterns(values, above, starts))
+        sizes = np.diff(np.append(starts, len(rows)))
+        tie = np.repeat(np.arange(len(starts)), sizes)
+        first_tie_of_query = np.searchsorted(query[starts], query)
+        above = pairwise.minima_above(values, query, tie - first_tie_of_query)
+        patterns = pairwise.minimum_patterns(values, above, starts)
+        return ValueTies.from_rows(placements, rows, starts, values, patterns)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the value of each query's judgments, added up."""
-        return placements.by_query(self._values(placements, placements.judged_relevance), placements.judged_query)
+        values = self._values(placements, placements.judged_relevance)
+        return placements.by_query(values, placements.judged_query)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
-        found = self._sums(placements)
-        inside = self.inside(found.above, found.tied)
-        return moment(placements, found, inside, lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares)
+        ties = self._ties(placements)
+
+        def reciprocal_rank(index: IntArray, j: IntArray) -> FloatArray:
+            return 1 / (ties.above[index, None] + j)
+
+        return ties.moment(placements, self.inside(ties.above, ties.tied), reciprocal_rank, squares=squares)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a judgment of level 1 or more."""
@@ -414,17 +528,21 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")
 
     @computed_once("rel", "beta")
-    def _sums(self, placements: Placements) -> Sums:
+    def _ties(self, placements: Placements) -> ValueTies:
+        """Sum over pairs: a document adds 1 + beta times its gain to the term of each relevant one from its rank on."""
         rows = np.flatnonzero(placements.relevance >= self.rel)
-        query, relevant = placements.query[rows], np.ones(len(rows))
+        query = placements.query[rows]
         starts = run_starts(query, placements.above[rows])
-        values = relevant + self.beta * gains_of("linear", placements.relevance[rows])
-        before = scan_before(segment_sums(values, starts), query[starts], np.add)
-        above = np.repeat(before, np.diff(np.append(starts, len(rows))))
-        return Sums.of(placements, rows, starts, values, pairwise.product_patterns(relevant, values, above, starts))
+        sizes = np.diff(np.append(starts, len(rows)))
+        is_relevant = np.ones(len(rows))
+        values = is_relevant + self.beta * gains_of("linear", placements.relevance[rows])
+        above_tie = scan_before(segment_sums(values, starts), query[starts], np.add)
+        above = np.repeat(above_tie, sizes)
+        patterns = pairwise.product_patterns(is_relevant, values, above, starts)
+        return ValueTies.from_rows(placements, rows, starts, values, patterns)
 
     @computed_once("rel")
-    def _ideal(self, placements: Placements) -> FloatArray:
+    def _ideal_gains(self, placements: Placements) -> FloatArray:
         """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
         relevance = placements.judged_relevance
         gains = np.where(relevance >= self.rel, gains_of("linear", relevance), 0.0)
@@ -432,16 +550,18 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
-        found, ideal = self._sums(placements), self._ideal(placements)
-        judged = placements.n_relevant(-np.inf)
-        start = np.cumsum(judged) - judged
+        ties = self._ties(placements)
+        ideal_gains = self._ideal_gains(placements)
+        n_judged = placements.n_relevant(-np.inf)
+        start = np.cumsum(n_judged) - n_judged
 
-        def weight(rows: IntArray, j: IntArray) -> FloatArray:
-            rank, query = found.above[rows, None] + j, found.query[rows, None]
-            gain = ideal[start[query] + np.minimum(rank, judged[query]) - 1]
-            return 1 / (rank + self.beta * gain)
+        def weight(index: IntArray, j: IntArray) -> FloatArray:
+            query = ties.query[index, None]
+            rank = ties.above[index, None] + j
+            ideal_gain = ideal_gains[start[query] + np.minimum(rank, n_judged[query]) - 1]
+            return 1 / (rank + self.beta * ideal_gain)
 
-        return moment(placements, found, self.inside(found.above, found.tied), weight, squares=squares)
+        return ties.moment(placements, self.inside(ties.above, ties.tied), weight, squares=squares)
 
     def divisor(self, placements: Placements) -> IntArray:
         """Return R."""

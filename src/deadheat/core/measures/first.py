@@ -1,10 +1,11 @@
 """Measures of the ranks of relevant documents, most of them of the first: RR, Hit, FRP, G-RAG's, ESL, and MR."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import first
 from deadheat.core.kernels.counts import Relevant
@@ -24,7 +25,7 @@ class RankValued(CutMeasure):
 
     @property
     def has_limits(self) -> bool:
-        """Whether a cutoff sets the value of a query of which nothing is found."""
+        """Whether there is a cutoff, which sets the value of a query without a relevant document in the top k."""
         return self.cutoff is not None
 
     def limits(self, placements: Placements) -> tuple[float, float]:
@@ -32,6 +33,33 @@ class RankValued(CutMeasure):
         if self.cutoff is None:
             return super().limits(placements)
         return 1.0, self.cutoff + 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class FirstTies:
+    """The first tie with a relevant document, of each query that retrieves one.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_ties,)
+        Query code, ascending.
+    above, tied : ndarray of shape (n_ties,)
+        Documents above the tie and in it.
+    inside : ndarray of shape (n_ties,)
+        Ranks of the tie within the cutoff.
+    count : ndarray of shape (n_ties,)
+        Relevant documents in the tie.
+    """
+
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+    inside: IntArray
+    count: IntArray
+
+    def select(self, keep: BoolArray) -> "FirstTies":
+        """Return some of the ties."""
+        return FirstTies(self.query[keep], self.above[keep], self.tied[keep], self.inside[keep], self.count[keep])
 
 
 class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
@@ -45,48 +73,58 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         """Return the value where none is found, of shape (n_queries,)."""
         return np.zeros(placements.n_queries)
 
-    def first_ties(self, placements: Placements) -> IntArray:
-        """Return the first tie with a relevant document, of each query that retrieves one.
-
-        Returns
-        -------
-        ndarray of int, shape (5, n_found)
-            Query code; documents above the tie and in it; ranks of it within the cutoff; relevant documents in it.
-        """
-        found = placements.relevant(self.rel)
-        start = run_starts(found.query)
-        above, tied = found.above[start], found.tied[start]
-        return np.stack((found.query[start], above, tied, self.inside(above, tied), found.count[start]))
+    def first_ties(self, placements: Placements) -> FirstTies:
+        """Return the first tie with a relevant document, of each query that retrieves one."""
+        ties = placements.relevant(self.rel)
+        first = ties[run_starts(ties.query)]
+        inside = self.inside(first.above, first.tied)
+        return FirstTies(query=first.query, above=first.above, tied=first.tied, inside=inside, count=first.count)
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return the documents up to the first tie with a relevant one, or to the cutoff."""
-        query, above, tied, *_ = self.first_ties(placements)
-        found = super().looked_at(placements).copy()
-        found[query] = np.minimum(found[query], above + tied)
-        return found
+        ties = self.first_ties(placements)
+        n_seen = super().looked_at(placements).copy()
+        n_seen[ties.query] = np.minimum(n_seen[ties.query], ties.above + ties.tied)
+        return n_seen
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
-        query, above, tied, inside, count = self.first_ties(placements)
-        mean, variance = self.missed(placements), np.zeros(placements.n_queries)
-        mean[query], variance[query] = first.moments(above, tied, inside, count, mean[query], value=self.at_rank)
+        ties = self.first_ties(placements)
+        mean = self.missed(placements)
+        variance = np.zeros(placements.n_queries)
+        mean[ties.query], variance[ties.query] = first.moments(
+            ties.above, ties.tied, ties.inside, ties.count, mean[ties.query], value=self.at_rank
+        )
         return mean, variance
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value: the first relevant document is the first or last of its tie."""
-        query, above, tied, _, count = self.first_ties(placements)
-        one, other = self.missed(placements), self.missed(placements)
-        for found, rank in ((one, above + tied - count + 1), (other, above + 1)):
-            found[query] = np.where(self.inside(rank - 1, np.ones_like(rank)) > 0, self.at_rank(rank), found[query])
-        return np.minimum(one, other), np.maximum(one, other)
+        ties = self.first_ties(placements)
+        earliest = self._values_at(placements, ties, ties.above + 1)
+        latest = self._values_at(placements, ties, ties.above + ties.tied - ties.count + 1)
+        return np.minimum(earliest, latest), np.maximum(earliest, latest)
+
+    def _values_at(self, placements: Placements, ties: FirstTies, rank: IntArray) -> FloatArray:
+        """Return the value of each query with its first relevant document at some rank, which may be cut off."""
+        values = self.missed(placements)
+        is_inside = self.inside(rank - 1, np.ones_like(rank)) > 0
+        values[ties.query] = np.where(is_inside, self.at_rank(rank), values[ties.query])
+        return values
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
-        missed, ties = self.missed(placements), self.first_ties(placements)
-        query, above, tied, inside, count = ties[:, np.isin(ties[0], queries)]
-        of_ties = first.distributions(above, tied, inside, count, missed[query], value=self.at_rank)
-        found = dict(zip(query.tolist(), of_ties, strict=True))
-        return [found.get(code, (missed[[code]], np.ones(1))) for code in queries.tolist()]
+        missed = self.missed(placements)
+        ties = self.first_ties(placements)
+        ties = ties.select(np.isin(ties.query, queries))
+        of_ties = first.distributions(
+            ties.above, ties.tied, ties.inside, ties.count, missed[ties.query], value=self.at_rank
+        )
+        by_query = dict(zip(ties.query.tolist(), of_ties, strict=True))
+        distributions = []
+        for code in queries.tolist():
+            only_missed = (missed[[code]], np.ones(1))
+            distributions.append(by_query.get(code, only_missed))
+        return distributions
 
 
 @register(
@@ -158,8 +196,8 @@ class Hit(FirstMeasure):
         return np.ones(rank.shape)
 
 
-def last_rank(measure: CutMeasure, placements: Placements) -> FloatArray:
-    """Return k + 1, or without a cutoff n_retrieved + 1 and NaN for a query that the run lacks."""
+def rank_below_list(measure: CutMeasure, placements: Placements) -> FloatArray:
+    """Return k + 1; without a cutoff n_retrieved + 1, and NaN for a query that the run lacks."""
     if measure.cutoff is not None:
         return np.full(placements.n_queries, measure.cutoff + 1.0)
     return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
@@ -195,12 +233,12 @@ class FRP(RankValued, FirstMeasure):
         """Return the rank itself."""
         return rank.astype(np.float64)
 
-    missed = last_rank
+    missed = rank_below_list
 
 
 @parameters
 class PaperMeasure(FirstMeasure):
-    """A measure of the G-RAG paper, by the mean over permutations or as the paper prints it."""
+    """A measure of the G-RAG paper: a mean over permutations, or the formula that the paper prints."""
 
     definition: str = parameter(
         "permutations",
@@ -209,20 +247,24 @@ class PaperMeasure(FirstMeasure):
     )
 
     def looked_at(self, placements: Placements) -> IntArray:
-        """Return the same; the paper's formula looks at all relevant documents."""
-        return super().looked_at(placements) if self.definition == "permutations" else placements.n_retrieved
+        """Return how many documents of each list it looks at; the paper's formula looks at all."""
+        if self.definition == "permutations":
+            return super().looked_at(placements)
+        return placements.n_retrieved
 
     @abstractmethod
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the paper's value of a relevant document in a tie."""
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; the paper's formula is one of the ties, which no policy has broken before."""
+        """Return mean and variance; the paper's formula has no variance, and is of the ties before any policy."""
         if self.definition == "permutations":
             return super().find_moments(placements)
-        found = (placements.before or placements).relevant(self.rel)
-        total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
-        return divide_or_zero(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
+        before_policy = placements.before or placements
+        ties = before_policy.relevant(self.rel)
+        part = ties.count * self.of_tie(ties.above, ties.tied)
+        mean = divide_or_zero(placements.by_query(part, ties.query), placements.n_relevant(self.rel))
+        return mean, np.zeros(placements.n_queries)
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return values and probabilities; the paper's formula takes one value."""
@@ -232,7 +274,9 @@ class PaperMeasure(FirstMeasure):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        return super().extremes(placements) if self.definition == "permutations" else Measure.extremes(self, placements)
+        if self.definition == "permutations":
+            return super().extremes(placements)
+        return Measure.extremes(self, placements)
 
 
 @register("mean tied reciprocal rank", "MTRR@k = mean over all orders of the ties of RR@k")
@@ -342,19 +386,22 @@ class ESL(JointMeasure, RelevanceMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
-        found = placements.relevant(self.rel)
-        mean = np.where(placements.missing, np.nan, placements.n_retrieved - retrieved_relevant(placements, self.rel))
+        n_missed = placements.n_retrieved - retrieved_relevant(placements, self.rel)
+        mean = np.where(placements.missing, np.nan, n_missed)
         variance = np.zeros(placements.n_queries)
-        own = (found.before < self.wanted) & (self.wanted <= found.before + found.count)
-        query, n, r = found.query[own], found.tied[own], found.count[own]
-        place = self.wanted - found.before[own]  # among the relevant documents of its tie
-        mean[query] = found.above[own] - found.before[own] + place * ((n - r) / (r + 1))
+        ties = placements.relevant(self.rel)
+        ties = ties[(ties.before < self.wanted) & (self.wanted <= ties.before + ties.count)]
+        n, r = ties.tied, ties.count
+        place = self.wanted - ties.before  # among the relevant documents of its tie
+        mean[ties.query] = ties.above - ties.before + place * ((n - r) / (r + 1))
         # of an order statistic of a draw without replacement
-        variance[query] = place * (r + 1 - place) * (n - r) * ((n + 1.0) / ((r + 1.0) ** 2 * (r + 2)))
+        variance[ties.query] = place * (r + 1 - place) * (n - r) * ((n + 1.0) / ((r + 1.0) ** 2 * (r + 2)))
         return mean, variance
 
 
-MRR, HR, Success = alias_class(RR, "MRR"), alias_class(Hit, "HR"), alias_class(Hit, "Success")
+MRR = alias_class(RR, "MRR")
+HR = alias_class(Hit, "HR")
+Success = alias_class(Hit, "Success")
 
 
 @parameters
@@ -362,18 +409,21 @@ class RankSum(CountConditional):
     """A measure of the sum of the ranks of the relevant documents in the top k, and of their number."""
 
     def part_moments(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+        self, ties: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's sum of ranks: those of a rank sum."""
         m = inside[:, None]
-        return count * (found.above[index, None] + (m + 1) / 2), count * (m - count) * (m + 1) / 12
+        mean = count * (ties.above[index, None] + (m + 1) / 2)
+        variance = count * (m - count) * (m + 1) / 12
+        return mean, variance
 
     def part_extremes(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+        self, ties: Relevant, index: IntArray, inside: IntArray, count: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the sum with the relevant documents on the first ranks, and on the last ones."""
-        first = count * found.above[index, None] + count * (count + 1) / 2
-        return first, first + count * (inside[:, None] - count)
+        on_first_ranks = count * ties.above[index, None] + count * (count + 1) / 2
+        on_last_ranks = on_first_ranks + count * (inside[:, None] - count)
+        return on_first_ranks, on_last_ranks
 
 
 @register("mean rank", "MR = 1/|S| ∑ rank(d) over the documents d ∈ S", range=(1.0, np.inf), higher_is_better=False)
@@ -422,21 +472,42 @@ class MR(RankValued, RankSum):
         """Compute mean and variance over all tie orders."""
         if self.missing == "skip":
             return super().find_moments(placements)
-        share = divide_or_zero(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
         if self.missing == "last":
-            mean, variance = super().find_moments(placements)
-            return np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements), variance * share**2
-        # a document in the top k has the weight rank - (d + 1), d the largest depth of any list: what it gains over
-        # the others
-        deepest, n_relevant = int(self.depth(placements).max(initial=0)), placements.n_relevant(self.rel)
-        gains, weights = binary_gains(placements, self.rel), np.arange(deepest) - float(deepest)
-        mean, variance = (weighted_sum(self, placements, gains, weights, squares=squares) for squares in (False, True))
+            return self._moments_with_last(placements)
+        return self._moments_with_capped(placements)
+
+    def _share_retrieved(self, placements: Placements) -> FloatArray:
+        """Return the share of each query's relevant documents that is retrieved."""
+        return divide_or_zero(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
+
+    def _moments_with_last(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance where a document that is not retrieved has rank n_retrieved + 1."""
+        mean, variance = super().find_moments(placements)
+        share = self._share_retrieved(placements)
+        of_retrieved = np.where(share > 0, mean * share, 0.0)
+        return of_retrieved + (1 - share) * self.empty(placements), variance * share**2
+
+    def _moments_with_capped(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance where a document below k, or not retrieved, has rank k + 1.
+
+        With d the largest depth of any list, each relevant document has rank d + 1 at first. One in the top k then has
+        the weight rank - (d + 1), what it gains over the others.
+        """
+        deepest = int(self.depth(placements).max(initial=0))
+        gains = binary_gains(placements, self.rel)
+        weights = np.arange(deepest) - float(deepest)
+        mean = weighted_sum(self, placements, gains, weights, squares=False)
+        variance = weighted_sum(self, placements, gains, weights, squares=True)
         # a cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found
-        beyond = (1 - share) * ((self.cutoff or deepest) - deepest)
+        k = self.cutoff or deepest
+        beyond = (1 - self._share_retrieved(placements)) * (k - deepest)
+        n_relevant = placements.n_relevant(self.rel)
         return deepest + 1 + divide_or_zero(mean, n_relevant) + beyond, divide_or_zero(variance, n_relevant**2)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        return super().extremes(placements) if self.missing == "skip" else Measure.extremes(self, placements)
+        if self.missing == "skip":
+            return super().extremes(placements)
+        return Measure.extremes(self, placements)
 
-    empty = last_rank
+    empty = rank_below_list

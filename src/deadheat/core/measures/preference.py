@@ -1,5 +1,7 @@
 """Relevant documents above judged others: bpref."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
@@ -9,6 +11,26 @@ from deadheat.core.measures.families import JointMeasure, divide_moments
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTies:
+    """The ties with a relevant document, as if unjudged documents were not there.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_ties,)
+        Query code.
+    n_relevant, n_others : ndarray of shape (n_ties,)
+        Relevant documents in the tie, and judged others.
+    others_above : ndarray of shape (n_ties,)
+        Judged others above the tie.
+    """
+
+    query: IntArray
+    n_relevant: IntArray
+    n_others: IntArray
+    others_above: IntArray
 
 
 @register(
@@ -36,32 +58,44 @@ class bpref(JointMeasure, RelevanceMeasure):
     {'bpref': 0.5}
     """
 
-    def judged_ties(self, placements: Placements) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the ties with a relevant document: query, relevant and other judged documents, others above."""
+    def judged_ties(self, placements: Placements) -> JudgedTies:
+        """Return the ties with a relevant document, by the numbers of judged documents."""
         rows = np.flatnonzero(placements.relevance >= min(0, self.rel))
-        query, above = placements.query[rows], placements.above[rows]
-        starts = run_starts(query, above)
-        of = query[starts]
-        relevant = segment_sums((placements.relevance[rows] >= self.rel).astype(np.int64), starts)
-        others = np.diff(np.append(starts, len(rows))) - relevant
-        before = scan_before(others.astype(np.float64), of, np.add).astype(np.int64)
-        keep = np.flatnonzero(relevant)
-        return of[keep], relevant[keep], others[keep], before[keep]
+        starts = run_starts(placements.query[rows], placements.above[rows])
+        sizes = np.diff(np.append(starts, len(rows)))
+        query = placements.query[rows][starts]
+        is_relevant = placements.relevance[rows] >= self.rel
+        n_relevant = segment_sums(is_relevant.astype(np.int64), starts)
+        n_others = sizes - n_relevant
+        others_above = scan_before(n_others.astype(np.float64), query, np.add).astype(np.int64)
+        keep = np.flatnonzero(n_relevant)
+        return JudgedTies(
+            query=query[keep],
+            n_relevant=n_relevant[keep],
+            n_others=n_others[keep],
+            others_above=others_above[keep],
+        )
 
     def bound(self, placements: Placements) -> IntArray:
         """Return the smaller of the numbers of relevant and of other judged documents, by query."""
         n_relevant = placements.n_relevant(self.rel)
-        return np.minimum(n_relevant, placements.n_relevant(min(0, self.rel)) - n_relevant)
+        n_others = placements.n_relevant(min(0, self.rel)) - n_relevant
+        return np.minimum(n_relevant, n_others)
 
-    def kept(self, placements: Placements, query: IntArray, above: IntArray) -> FloatArray:
+    def value_below(self, placements: Placements, query: IntArray, others_above: IntArray) -> FloatArray:
         """Return what a relevant document counts with so many judged others above it."""
-        n_relevant, bound = placements.n_relevant(self.rel)[query], self.bound(placements)[query]
-        return np.where(above > 0, 1 - np.minimum(above, n_relevant) / np.maximum(bound, 1), 1.0)
+        n_relevant = placements.n_relevant(self.rel)[query]
+        bound = self.bound(placements)[query]
+        left = 1 - np.minimum(others_above, n_relevant) / np.maximum(bound, 1)
+        return np.where(others_above > 0, left, 1.0)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
-        query, relevant, others, before = self.judged_ties(placements)
-        parts = preference.moments(
-            relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
-        )
-        return divide_moments(placements, parts, query, placements.n_relevant(self.rel))
+        ties = self.judged_ties(placements)
+
+        def value(index: IntArray, others_in_tie: IntArray) -> FloatArray:
+            others_above = ties.others_above[index, None] + others_in_tie
+            return self.value_below(placements, ties.query[index, None], others_above)
+
+        parts = preference.moments(ties.n_relevant, ties.n_others, value)
+        return divide_moments(placements, parts, ties.query, placements.n_relevant(self.rel))

@@ -251,8 +251,9 @@ class GMbpref(GeometricMeasure):
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         n_relevant = placements.n_relevant(self.rel)[[query]]
-        kept = bpref(rel=self.rel).kept(placements, np.array([query]), np.cumsum(rankings == 1, axis=1))
-        return self.of_average(np.where(rankings == 2, kept, 0.0).sum(axis=1) / n_relevant, n_relevant)
+        others_above = np.cumsum(rankings == 1, axis=1)
+        values = bpref(rel=self.rel).value_below(placements, np.array([query]), others_above)
+        return self.of_average(np.where(rankings == 2, values, 0.0).sum(axis=1) / n_relevant, n_relevant)
 
     def least(self, placements: Placements) -> FloatArray:
         """Return the smallest worth of a document that is not 0."""
@@ -261,13 +262,14 @@ class GMbpref(GeometricMeasure):
     def ties(self, placements: Placements) -> Parts:
         """Return all ties with a relevant document, their judged documents alone."""
         measure = bpref(rel=self.rel)
-        query, relevant, others, before = measure.judged_ties(placements)
+        ties = measure.judged_ties(placements)
 
         def value(index: IntArray, left: IntArray, i: int) -> FloatArray:
-            kept = measure.kept(placements, query[index, None], before[index, None] + np.maximum(i - left, 0))
-            return np.maximum(kept, 0.0)  # less is for states that no order reaches
+            others_above = ties.others_above[index, None] + np.maximum(i - left, 0)
+            values = measure.value_below(placements, ties.query[index, None], others_above)
+            return np.maximum(values, 0.0)  # less is for states that no order reaches
 
-        return Parts(query, relevant + others, relevant, value)
+        return Parts(ties.query, ties.n_relevant + ties.n_others, ties.n_relevant, value)
 
 
 @register(

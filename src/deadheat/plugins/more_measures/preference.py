@@ -75,10 +75,11 @@ class AUC(JointMeasure, RelevanceMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders; then the numbers of relevant and of other documents."""
-        query, relevant, others, before = bpref(rel=self.rel).judged_ties(placements)
+        ties = bpref(rel=self.rel).judged_ties(placements)
+        query, relevant, others = ties.query, ties.n_relevant, ties.n_others
         is_other = (placements.relevance >= min(0, self.rel)) & (placements.relevance < self.rel)
         n_others = placements.by_query(is_other, placements.query)
-        mean = placements.by_query(relevant * (n_others[query] - before - others / 2), query)
+        mean = placements.by_query(relevant * (n_others[query] - ties.others_above - others / 2), query)
         variance = placements.by_query(relevant * others * ((relevant + others + 1) / 12), query)
         n_relevant = placements.by_query(relevant, query)
         n_pairs = np.where(n_relevant * n_others > 0, n_relevant * n_others, np.nan)
