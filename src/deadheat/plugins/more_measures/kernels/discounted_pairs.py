@@ -1,35 +1,41 @@
-r"""A discounted gain taken at every gaining document: :math:`M = \sum_{i \le j} D_i V_j h_i u_j + K \sum_i D_i h_i`.
+r"""A discounted gain taken at every gaining document (nDCGRel), where a rank counts with those above it.
 
-h is the gain of a document, u is 1 where it is positive, else 0. What a tie adds depends on the order above it, so
-that the parts of ties are not independent, as they are in the pairwise measures. With
+.. math:: M = \sum_{i \le j} D_i V_j\, h_i u_j + \kappa \sum_i D_i h_i
 
-.. math:: X = \sum_i D_i h_i, \quad U = \sum_j V_j u_j, \quad Y = \sum_{i \le j} D_i V_j h_i u_j
+h is the gain of a document, u is 1 where it is positive, else 0. docs/math.md derives the moments in section 8. For
+each tie,
 
-of each tie g, M is the sum of all Y, of :math:`X_g U_{g'}` for g above g', and of K X. X, U, Y of different ties are
-independent. Splitting X and U into mean and deviation leaves parts without correlation:
+.. math:: X = \sum_i D_i h_i, \quad U = \sum_j V_j u_j, \quad Y = \sum_{i \le j} D_i V_j h_i u_j.
 
-.. math::
-    \text{Var} M = \sum_g \text{Var}(Y_g + \alpha_g X_g + \beta_g U_g)
-    + \sum_{g < g'} \text{Var} X_g\, \text{Var} U_{g'}
-
-where :math:`\alpha_g` is K plus the means of U below g, and :math:`\beta_g` the means of X above it. Inside a tie, h
-and u are split the same way: what is left is a linear part and a sum over pairs of deviations from the mean. Its
-second moment is a sum over the ways in which two pairs of ranks share members, each a factor of ranks times one of
-documents; with sums of deviations 0, few are left. Verified by enumeration.
+The parts of ties are not independent, but their deviations are uncorrelated: the variance is that of
+:math:`Y + \alpha X + \beta U` of each tie, plus Var X times Var U of each pair of ties. Inside a tie, h and u are split
+into their means and deviations h' and u', whose sums are 0.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import batches, scan_before, segment_sums
 
+# `weights(index, j)`: D and V of ranks j (1-based inside the tie) of the ties `index`, each of shape (b, w)
+Weights: TypeAlias = Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]]
+
 
 @dataclass(frozen=True)
 class GainSums:
-    """Sums over the documents of each tie, of shape (n_ties,): means, and products of deviations from them."""
+    """Means of gains, and sums of products of deviations, over the documents of each tie, of shape (n_ties,).
+
+    Attributes
+    ----------
+    h, u : ndarray
+        Means of the gains, and of the indicator of a positive gain.
+    hh, hu, uu, hhu, huu, hhuu : ndarray
+        Sums of h'h', h'u' and so on.
+    """
 
     h: FloatArray
     u: FloatArray
@@ -40,27 +46,65 @@ class GainSums:
     huu: FloatArray
     hhuu: FloatArray
 
+    def select(self, index: IntArray) -> "GainSums":
+        """Return the sums of some ties."""
+        return GainSums(
+            h=self.h[index],
+            u=self.u[index],
+            hh=self.hh[index],
+            hu=self.hu[index],
+            uu=self.uu[index],
+            hhu=self.hhu[index],
+            huu=self.huu[index],
+            hhuu=self.hhuu[index],
+        )
 
-def _gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> GainSums:
-    """Return the sums over the documents of each tie.
 
-    Parameters
+@dataclass(frozen=True)
+class RankWeights:
+    """Weights of the ranks of some ties, of shape (b, w), 0 beyond the end of a tie.
+
+    Attributes
     ----------
-    gains : ndarray of shape (n_rows,)
-        Of the documents that are known; all others in a tie have none.
-    starts, tied : ndarray of shape (n_ties,)
-        First row of each tie, and its number of documents.
+    is_rank : ndarray
+        1 for a rank of the tie, 0 beyond.
+    d, v : ndarray
+        D and V.
+    before, after : ndarray
+        Sum of D over the ranks of the tie above, and of V over those below.
     """
-    sizes = np.diff(np.append(starts, len(gains)))
-    positive = (gains > 0).astype(np.float64)
-    h, u = segment_sums(gains, starts) / tied, segment_sums(positive, starts) / tied
-    of_rows = gains - np.repeat(h, sizes), positive - np.repeat(u, sizes)
 
-    def total(h_times: int, u_times: int) -> FloatArray:
-        known = segment_sums(of_rows[0] ** h_times * of_rows[1] ** u_times, starts)
-        return known + (tied - sizes) * (-h) ** h_times * (-u) ** u_times
+    is_rank: FloatArray
+    d: FloatArray
+    v: FloatArray
+    before: FloatArray
+    after: FloatArray
 
-    return GainSums(h, u, total(2, 0), total(1, 1), total(0, 2), total(2, 1), total(1, 2), total(2, 2))
+    @classmethod
+    def of_ties(cls, index: IntArray, width: int, tied: IntArray, weights: Weights) -> "RankWeights":
+        """Return the weights of the first `width` ranks of the ties `index`."""
+        j = np.arange(1, width + 1)
+        is_rank = (j <= tied[index, None]).astype(np.float64)
+        d, v = weights(index, j)
+        d, v = d * is_rank, v * is_rank
+        return cls(is_rank, d, v, before=np.cumsum(d, axis=1) - d, after=_sum_after(v))
+
+
+@dataclass(frozen=True)
+class TieVariances:
+    """Variances of some ties, of shape (b,).
+
+    Attributes
+    ----------
+    part : ndarray
+        Of Y + alpha X + beta U.
+    x, u : ndarray
+        Of X and U.
+    """
+
+    part: FloatArray
+    x: FloatArray
+    u: FloatArray
 
 
 def moments(
@@ -70,7 +114,7 @@ def moments(
     starts: IntArray,
     *,
     rest: FloatArray,
-    weights: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]],
+    weights: Weights,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the parts of mean and variance; those of a query add up.
 
@@ -83,7 +127,7 @@ def moments(
     starts : ndarray of shape (n_ties,)
         First row of each tie.
     rest : ndarray of shape (n_ties,)
-        K of the tie's query.
+        kappa of the tie's query.
     weights : callable
         ``weights(index, j)`` gives D and V of ranks j (1-based) of the ties `index`, each of shape (b, w).
 
@@ -91,93 +135,113 @@ def moments(
     -------
     mean, variance : ndarray of shape (n_ties,)
     """
-    discounts, late, pairs, own = sums = np.zeros((4, len(query)))
+    d_sum, v_sum, pair_sum, same_sum = np.zeros((4, len(query)))
     for index, width in batches(tied):
-        _, d, v = _of_ranks(index, width, tied, weights)
-        before = np.cumsum(d, axis=1) - d
-        sums[:, index] = [part.sum(axis=1) for part in (d, v, before * v, d * v)]
-    g = _gain_sums(gains, starts, tied)
-    x, u = discounts * g.h, late * g.u
-    above = scan_before(x, query, np.add)
-    below = scan_before(u[::-1], -query[::-1], np.add)[::-1] + rest
+        ranks = RankWeights.of_ties(index, width, tied, weights)
+        d_sum[index] = ranks.d.sum(axis=1)
+        v_sum[index] = ranks.v.sum(axis=1)
+        pair_sum[index] = (ranks.before * ranks.v).sum(axis=1)
+        same_sum[index] = (ranks.d * ranks.v).sum(axis=1)
+    sums = _sum_gains(gains, starts, tied)
+    x, u = d_sum * sums.h, v_sum * sums.u  # means of X and U
+    alpha = scan_before(u[::-1], -query[::-1], np.add)[::-1] + rest
+    beta = scan_before(x, query, np.add)
     n = tied.astype(np.float64)
-    inside = g.h * g.u - g.hu / np.maximum(n * (n - 1), 1.0)
-    mean = own * g.h + pairs * inside + x * below
-    part, var_x, var_u = np.zeros((3, len(query)))
-    varied = np.flatnonzero((tied > 1) & (g.hh > 0))
+    mean_of_pair = sums.h * sums.u - sums.hu / np.maximum(n * (n - 1), 1.0)
+    mean = same_sum * sums.h + pair_sum * mean_of_pair + x * alpha
+    part, x_variance, u_variance = np.zeros((3, len(query)))
+    varied = np.flatnonzero((tied > 1) & (sums.hh > 0))
     for chosen, width in batches(tied[varied]):
         index = varied[chosen]
-        part[index], var_x[index], var_u[index] = _variances(
-            index, width, tied, g, below=below, above=above, weights=weights
-        )
-    return mean, part + var_u * scan_before(var_x, query, np.add)
+        ranks = RankWeights.of_ties(index, width, tied, weights)
+        variances = _find_variances(ranks, n[index], sums.select(index), alpha[index], beta[index])
+        part[index], x_variance[index], u_variance[index] = variances.part, variances.x, variances.u
+    return mean, part + u_variance * scan_before(x_variance, query, np.add)
 
 
-def _of_ranks(
-    index: IntArray, width: int, tied: IntArray, weights: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return which ranks there are, and D and V of them, 0 beyond."""
-    j = np.arange(1, width + 1)
-    real = (j <= tied[index, None]).astype(np.float64)
-    discount, late = weights(index, j)
-    return real, discount * real, late * real
+def _sum_gains(gains: FloatArray, starts: IntArray, tied: IntArray) -> GainSums:
+    """Return the sums over the documents of each tie; parameters as for :func:`moments`."""
+    sizes = np.diff(np.append(starts, len(gains)))
+    is_positive = (gains > 0).astype(np.float64)
+    h_mean, u_mean = segment_sums(gains, starts) / tied, segment_sums(is_positive, starts) / tied
+    h = gains - np.repeat(h_mean, sizes)
+    u = is_positive - np.repeat(u_mean, sizes)
 
+    def sum_products(h_power: int, u_power: int) -> FloatArray:
+        known = segment_sums(h**h_power * u**u_power, starts)
+        unknown = (tied - sizes) * (-h_mean) ** h_power * (-u_mean) ** u_power
+        return known + unknown
 
-def _variances(
-    index: IntArray,
-    width: int,
-    tied: IntArray,
-    gains: GainSums,
-    *,
-    below: FloatArray,
-    above: FloatArray,
-    weights: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]],
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the variances of Y + below X + above U, of X and of U, of each tie."""
-    real, d, v = _of_ranks(index, width, tied, weights)
-    n = tied[index].astype(np.float64)
-    g = GainSums(*(getattr(gains, name)[index] for name in GainSums.__dataclass_fields__))
-
-    def centred(values: FloatArray) -> FloatArray:
-        return (values - (values.sum(axis=1) / n)[:, None]) * real
-
-    before, after = np.cumsum(d, axis=1) - d, np.cumsum(v[:, ::-1], axis=1)[:, ::-1] - v
-    of_h = centred(d * v + below[index, None] * d + g.u[:, None] * d * after)
-    of_u = centred(above[index, None] * v + g.h[:, None] * v * before)
-    d_centred, v_centred = centred(d), centred(v)
-
-    def dot(one: FloatArray, other: FloatArray) -> FloatArray:
-        return (one * other).sum(axis=1)
-
-    linear = dot(of_h, of_h) * g.hh + 2 * dot(of_h, of_u) * g.hu + dot(of_u, of_u) * g.uu
-    either = d * after + v * before
-    mixed = dot(of_h, either) * g.hhu + dot(of_u, either) * g.huu
-    mixed = mixed / np.maximum(n - 2, 1.0)
-    variance = linear / (n - 1) - 2 * mixed / (n - 1) + _pair_variance(d, v, before, after, n=n, g=g)
-    return (
-        np.maximum(variance, 0.0),
-        dot(d_centred, d_centred) * g.hh / (n - 1),
-        dot(v_centred, v_centred) * g.uu / (n - 1),
+    return GainSums(
+        h=h_mean,
+        u=u_mean,
+        hh=sum_products(2, 0),
+        hu=sum_products(1, 1),
+        uu=sum_products(0, 2),
+        hhu=sum_products(2, 1),
+        huu=sum_products(1, 2),
+        hhuu=sum_products(2, 2),
     )
 
 
-def _pair_variance(
-    d: FloatArray, v: FloatArray, before: FloatArray, after: FloatArray, *, n: FloatArray, g: GainSums
-) -> FloatArray:
-    """Return the variance of the sum of D V h u over pairs of ranks, h and u being deviations from their means."""
-    before_squared = np.cumsum(d * d, axis=1) - d * d
-    after_squared = np.cumsum((v * v)[:, ::-1], axis=1)[:, ::-1] - v * v
+def _find_variances(
+    ranks: RankWeights, n: FloatArray, sums: GainSums, alpha: FloatArray, beta: FloatArray
+) -> TieVariances:
+    """Return the variances of some ties; all arrays but those of `ranks` are of shape (b,).
+
+    c and e are the weights of h' and u' in the linear part, and f those of the pairs of a rank (section 8).
+    """
+    d, v = ranks.d, ranks.v
+
+    def centre(values: FloatArray) -> FloatArray:
+        return (values - (values.sum(axis=1) / n)[:, None]) * ranks.is_rank
+
+    c = centre(d * v + alpha[:, None] * d + sums.u[:, None] * d * ranks.after)
+    e = centre(beta[:, None] * v + sums.h[:, None] * v * ranks.before)
+    f = d * ranks.after + v * ranks.before
+    linear = _dot(c, c) * sums.hh + 2 * _dot(c, e) * sums.hu + _dot(e, e) * sums.uu
+    mixed = (_dot(c, f) * sums.hhu + _dot(e, f) * sums.huu) / np.maximum(n - 2, 1.0)
+    variance = linear / (n - 1) - 2 * mixed / (n - 1) + _find_pair_variance(ranks, n, sums)
+    d_centred, v_centred = centre(d), centre(v)
+    return TieVariances(
+        part=np.maximum(variance, 0.0),
+        x=_dot(d_centred, d_centred) * sums.hh / (n - 1),
+        u=_dot(v_centred, v_centred) * sums.uu / (n - 1),
+    )
+
+
+def _find_pair_variance(ranks: RankWeights, n: FloatArray, sums: GainSums) -> FloatArray:
+    """Return the variance of the sum of D V h' u' over the pairs of ranks, of shape (b,).
+
+    The patterns are those of section 6, their sums over documents those of section 8.
+    """
+    d, v, before, after = ranks.d, ranks.v, ranks.before, ranks.after
+    before_squares = np.cumsum(d * d, axis=1) - d * d
+    after_squares = _sum_after(v * v)
     pairs = (before * v).sum(axis=1)
-    same = (before_squared * v * v).sum(axis=1)
-    same_early = (d * d * (after * after - after_squared)).sum(axis=1)
-    same_late = (v * v * (before * before - before_squared)).sum(axis=1)
+    same = (before_squares * v * v).sum(axis=1)
+    same_early = (d * d * (after * after - after_squares)).sum(axis=1)
+    same_late = (v * v * (before * before - before_squares)).sum(axis=1)
     chain = (d * v * before * after).sum(axis=1)
     apart = pairs * pairs - same - same_early - same_late - 2 * chain
-    two, three, four = (np.maximum(np.prod([n - taken for taken in range(size)], axis=0), 1.0) for size in (2, 3, 4))
-    square = (
-        same * (g.hh * g.uu - g.hhuu) / two
-        + (same_early + same_late) * (2 * g.hhuu - g.hh * g.uu) / three
-        + 2 * chain * (2 * g.hhuu - g.hu**2) / three
-        + apart * (2 * g.hu**2 + g.hh * g.uu - 6 * g.hhuu) / four
-    )
-    return square - (pairs * g.hu / two) ** 2
+
+    hh_uu, hu_hu, hhuu = sums.hh * sums.uu, sums.hu**2, sums.hhuu
+    n2 = np.maximum(n * (n - 1), 1.0)
+    n3 = np.maximum(n * (n - 1) * (n - 2), 1.0)
+    n4 = np.maximum(n * (n - 1) * (n - 2) * (n - 3), 1.0)
+    second = same * (hh_uu - hhuu) / n2
+    second = second + (same_early + same_late) * (2 * hhuu - hh_uu) / n3
+    second = second + 2 * chain * (2 * hhuu - hu_hu) / n3
+    second = second + apart * (2 * hu_hu + hh_uu - 6 * hhuu) / n4
+    mean = pairs * sums.hu / n2
+    return second - mean**2
+
+
+def _sum_after(values: FloatArray) -> FloatArray:
+    """Return, for each rank, the sum over the ranks below it."""
+    return np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values
+
+
+def _dot(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the sum of products of each row."""
+    return (first * second).sum(axis=1)
