@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -13,7 +12,7 @@ from deadheat.core.checks import as_text, check_choice
 from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
-from deadheat.core.data.source_columns import SourceColumns, source_columns_of
+from deadheat.core.data.source_columns import SourceColumns, find_source_columns
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows, UnreadTrec
 from deadheat.core.errors import DuplicateError, SourceTypeError
@@ -77,49 +76,55 @@ class DocumentTable(InNotebooks):
         self.path = path_of(source)
         if name is not None:
             as_text("name", name)
-        self.name = name or (label_of(self.path) if self.path else self.kind)
-        if name is None and self.path is None and is_in_catalogue(source):
-            self.name = str(source).removeprefix(CATALOGUE)
-        self.format = None if format is None else chosen_format("", format)
-        self.columns = {} if columns is None else check_given(columns)
+        self.name = name or self._label_source(source)
+        self.format: str | None = None
+        if format is not None:
+            self.format = chosen_format("", format)
+        self.columns: dict[str, str] = {}
+        if columns is not None:
+            self.columns = check_given(columns)
         self.notes: tuple[str, ...] = ()
-        with nullcontext() if isinstance(source, Mapping) else guard_polars(self.where):  # dicts need no Polars
+        if isinstance(source, Mapping):  # dicts need no Polars
             self.rows = self._read(source)
+        else:
+            with guard_polars(self.where):
+                self.rows = self._read(source)
+
+    def _label_source(self, source: Source) -> str:
+        """Return the name of a table that the caller gave none."""
+        if self.path is not None:
+            return label_of(self.path)
+        if is_in_catalogue(source):
+            return str(source).removeprefix(CATALOGUE)
+        return self.kind
 
     def _read(self, source: Source) -> Rows:
-        file = None if self.path is None else FileState.of(self.path)
-        content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
+        """Return the rows of a source, and keep what it says beside them."""
+        file = None
+        if self.path is not None:
+            file = FileState.of(self.path)  # before it is read, so that a later change is seen
+        content = self._convert(self._load(source))
         self.notes = tuple(map(str, content.notes))
-        self.source_columns = source_columns_of(source, self.path, content.columns)
-        content = self._take_in(content)
-        if isinstance(content.rows, Mapping):
-            return self._hold(check_mapping(content.rows, self.kind, self.where))
-        match content.rows:
-            case pl.DataFrame() as frame:
-                return MemoryRows(frame, content.hashes, content.query_runs)
-            case Path() as path:
-                return UnreadTrec(path)
-            case lazy:
-                if content.reading is None:
-                    return LazyRows(lazy, self.where)
-                return UnreadRows(lazy, content.reading, self.where, file)
+        self.source_columns = find_source_columns(source, self.path, content.columns)
+        self._keep_beside(content)
+        self._check_order(content)
+        return self._store(content, file)
 
-    def _take_in(self, content: Content) -> Content:
-        """Keep what the source says beside its rows, warn of what looks wrong, and return what is to be stored."""
-        return content
+    def _load(self, source: Source) -> Content:
+        """Return what a file or an object holds."""
+        if self.path is None:
+            return read_object(source, self.kind, self.where, self.columns)
+        return self._load_file(self.path)
 
-    def _hold(self, nested: Nested) -> Rows:
-        """Return the rows of checked dicts."""
-        return MappingRows(nested, self.kind, self.where)
-
-    def _scan(self, path: Path) -> Content:
+    def _load_file(self, path: Path) -> Content:
+        """Return what a file holds, or a folder of files."""
         if path.is_dir():
             together = read_folder(path, self.kind)
             if together is not None:
                 return together
-            path, note = choose_file(path, self.kind)
-            self.path = path
-            content = self._scan(path)
+            file, note = choose_file(path, self.kind)
+            self.path = file
+            content = self._load_file(file)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
             return Content(path, ranks=ranks_of_file(path))
@@ -128,6 +133,40 @@ class DocumentTable(InNotebooks):
         if content.read_by:
             content = hooks.service(content.read_by).content_of_qrels(path, self.format)
         return content
+
+    def _convert(self, content: Content) -> Content:
+        """Return the content with the rows that are stored, and with notes on them."""
+        return content
+
+    def _keep_beside(self, content: Content) -> None:
+        """Keep what the source says beside its rows."""
+
+    def _check_order(self, content: Content) -> None:
+        """Warn the user of rows whose order contradicts their numbers."""
+
+    def _store(self, content: Content, file: FileState | None) -> Rows:
+        """Return the rows as they are stored, those of dicts checked.
+
+        Parameters
+        ----------
+        content : Content
+        file : FileState or None
+            The file that the rows are read from later, if they are not in memory.
+        """
+        rows = content.rows
+        if isinstance(rows, Mapping):
+            return self._store_dicts(check_mapping(rows, self.kind, self.where))
+        if is_polars_frame(rows):
+            return MemoryRows(rows, content.hashes, content.query_runs)
+        if isinstance(rows, Path):
+            return UnreadTrec(rows)
+        if content.reading is None:
+            return LazyRows(rows, self.where)
+        return UnreadRows(rows, content.reading, self.where, file)
+
+    def _store_dicts(self, nested: Nested) -> Rows:
+        """Return the rows of checked dicts."""
+        return MappingRows(nested, self.kind, self.where)
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -141,8 +180,12 @@ class DocumentTable(InNotebooks):
     @classmethod
     def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
         """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
-        held = MemoryRows(rows) if is_polars_frame(rows) else MappingRows(rows, cls.kind, name)
-        return copy_with(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
+        stored: Rows
+        if is_polars_frame(rows):
+            stored = MemoryRows(rows)
+        else:
+            stored = MappingRows(rows, cls.kind, name)
+        return copy_with(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=stored)
 
     def normalized(self, form: str | None) -> Self:
         """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
@@ -157,37 +200,42 @@ class DocumentTable(InNotebooks):
         if form in {None, self.id_form}:
             return self
         as_form = cast("Any", form)
-        ids = pl.col("query_id", "doc_id").str.normalize(as_form)
-        queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
-        found = self.with_rows(
-            self.rows.normalize(as_form),
-            id_form=form,
-            **{key: frame.with_columns(ids) for key, frame in self.beside().items()},
-            **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
-        )
-        found.check_duplicates()
+        normalized_ids = pl.col("query_id", "doc_id").str.normalize(as_form)
+        attributes: dict[str, Any] = {"id_form": form}
+        for key, frame in self.beside().items():
+            attributes[key] = frame.with_columns(normalized_ids)
+        for name in ("bare", "unanswerable"):
+            queries = getattr(self, name, ())
+            if queries:
+                attributes[name] = tuple(pl.Series(queries).str.normalize(as_form).unique().sort())
+        table = self.with_rows(self.rows.normalize(as_form), **attributes)
+        table.check_duplicates()
         if self.kind == "run":
-            found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
-        return found
+            table.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
+        return table
 
     def beside(self) -> dict[str, pl.DataFrame]:
         """Return the tables beside the rows, each with a query_id and a doc_id, by their keys."""
-        found = {}
+        tables = {}
         for key in hooks.names_beside():
             frame = getattr(self, key, None)
             if frame is not None:
-                found[key] = frame
-        return found
+                tables[key] = frame
+        return tables
 
     def with_rows(self, rows: Rows, **attributes: Any) -> Self:  # noqa: ANN401 - of any attribute
         """Return the table with other rows, which are checked, and other attributes that go with them."""
-        found = copy_with(self, rows=rows, **attributes)
-        vars(found).pop("in_order", None)
-        vars(found).pop("fingerprint", None)
-        return found
+        table = copy_with(self, rows=rows, **attributes)
+        table.drop_computed()
+        return table
+
+    def drop_computed(self) -> None:
+        """Drop what was computed of the rows, as these are others now."""
+        vars(self).pop("in_order", None)
+        vars(self).pop("fingerprint", None)
 
     def noted(self, notes: Notes) -> Self:
-        """Return the table with notes on how its rows were found, and its numbers checked."""
+        """Return the table with notes on where its rows come from, before its own, and its numbers checked."""
         if isinstance(self.rows, MappingRows):
             self.rows.numbers(list(self.rows.mapping))
         return copy_with(self, notes=(*map(str, notes), *self.notes))
@@ -198,7 +246,9 @@ class DocumentTable(InNotebooks):
     @property
     def where(self) -> str:
         """Where the rows come from, for messages."""
-        return str(self.path) if self.path else self.name
+        if self.path is None:
+            return self.name
+        return str(self.path)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
@@ -244,50 +294,61 @@ class DocumentTable(InNotebooks):
             self.rows.check_duplicates = True
             return
         with guard_polars(self.where):
-            found = self.rows.repeated_pairs()
-        if found is not None and len(found):
-            raise self.duplicate(found)
+            pairs = self.rows.repeated_pairs()
+        if pairs is not None and len(pairs):
+            raise self.make_duplicate_error(pairs)
         self.rows.are_unique = True
 
-    def duplicate(self, found: pl.DataFrame) -> DuplicateError:
+    def make_duplicate_error(self, pairs: pl.DataFrame) -> DuplicateError:
         """Return the error for repeated pairs: query_id, doc_id and n of each."""
-        padding = found.filter(pl.col("doc_id") == PADDING) if self.kind == "run" else found.clear()
-        query, doc, count = padding.row(0) if len(padding) else found.row(0)
-        what = self._describe_duplicate(query, doc, count)
-        lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
-        at = _describe_lines(lines)
-        more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
-        column = column_of_runs(self.path, self.name) if self.kind == "run" and self.path is not None else None
-        hint = None
-        if column is not None:
-            hint = f"column {column!r} tells several runs apart, which evaluate and compare read"
-        elif len(padding):
-            hint = LEAVE_OUT_PADDING
+        padding = pairs.clear()
+        if self.kind == "run":
+            padding = pairs.filter(pl.col("doc_id") == PADDING)
+        is_padding = len(padding) > 0
+        query, doc, count = (padding if is_padding else pairs).row(0)
+        lines: Sequence[int] = []
+        if self.path is not None:
+            lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns)
+        text = f"{self._describe_duplicate(query, doc, count)}{_describe_lines(lines)}"
+        if len(pairs) > 1:
+            text += f"; {len(pairs) - 1:,} more pairs are repeated"
         return DuplicateError(
-            f"{what}{at}{more}",
-            hint=hint,
+            text,
+            hint=self._hint_at_cause(is_padding=is_padding),
             path=self.path or self.name,
             line=lines[1] if len(lines) > 1 else None,
         )
 
+    def _hint_at_cause(self, *, is_padding: bool) -> str | None:
+        """Return a hint why a pair is repeated: several runs in one file, or padding of lists."""
+        if self.kind == "run" and self.path is not None:
+            column = column_of_runs(self.path, self.name)
+            if column is not None:
+                return f"column {column!r} tells several runs apart, which evaluate and compare read"
+        if is_padding:
+            return LEAVE_OUT_PADDING
+        return None
+
     def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
-        """Say what comes how often, and what is allowed."""
+        """Say how often a pair comes, and what is allowed."""
         return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
 
 
-def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
+def check_tables(*tables: DocumentTable | None, check_runs: bool = True) -> None:
     """Raise `DuplicateError` if a table repeats a (query, document) pair; None is no table.
 
-    Runs are looked at where that is asked for; judgments, which are fewer, always.
+    Runs are looked at if `check_runs` is true; judgments, which are fewer, always.
     """
     for table in tables:
-        if table is not None and (is_asked or table.kind == "qrels"):
+        if table is not None and (check_runs or table.kind == "qrels"):
             table.check_duplicates()
 
 
 def _describe_lines(lines: Sequence[int]) -> str:
-    """Name the first of some lines in brackets, each once; nothing without any."""
+    """Name the first of some lines in brackets, without repetition; nothing without any."""
     numbers = list(dict.fromkeys(lines))[:5]
     if not numbers:
         return ""
-    return f" ({'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))})"
+    if len(numbers) == 1:
+        return f" (line {numbers[0]})"
+    return f" (lines {', '.join(map(str, numbers))})"

@@ -17,6 +17,7 @@ from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
 from deadheat.core.data.sources import Source
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DataError
+from deadheat.core.io.files import FileState
 from deadheat.core.io.formats import Content
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.results import Pick, Reader, Repeated, note_merged_judgments
@@ -127,32 +128,45 @@ class Qrels(DocumentTable):
     source_form: str = "other"
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
-    def _read(self, source: Source) -> Rows:
-        rows = super()._read(source)
-        if self.unanswerable:
-            relevant = rows.frame.filter(pl.col("query_id").is_in(self.unanswerable) & (pl.col("relevance") > 0))
-            for query, doc, _ in relevant.head(1).rows():
-                raise DataError(
-                    f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
-                    allowed="one or the other",
-                    path=self.where,
-                )
-            lost = {*self.unanswerable}.difference(rows.frame["query_id"])
-            if isinstance(rows, MappingRows):
-                return replace(rows, mapping={**rows.mapping, **{query: {} for query in sorted(lost)}})
-            self.bare = tuple(sorted(lost))
-        return rows
+    def _convert(self, content: Content) -> Content:
+        """Return the content with a note on queries that look like comments."""
+        if not is_polars_frame(content.rows):
+            return content
+        queries = content.rows["query_id"]
+        comments = queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list()
+        if not comments:
+            return content
+        n_comments = format_count(len(comments), "query", "queries")
+        note = f"{n_comments} with # in front ({format_list(comments)}): comments, perhaps?"
+        return replace(content, notes=(*content.notes, note))
 
-    def _take_in(self, content: Content) -> Content:
-        self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
+    def _keep_beside(self, content: Content) -> None:
+        """Keep judgments of subtopics, unanswerable queries and the form of the source."""
+        self.subtopics = content.subtopics
+        self.unanswerable = content.unanswerable
         if content.is_trec:
             self.source_form = "trec"
-        if is_polars_frame(content.rows):
-            queries = content.rows["query_id"]
-            if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
-                several = format_count(len(marked), "query", "queries")
-                self.notes = (*self.notes, f"{several} with # in front ({format_list(marked)}): comments, perhaps?")
-        return content
+
+    def _store(self, content: Content, file: FileState | None) -> Rows:
+        """Return the rows as they are stored, with the unanswerable queries."""
+        rows = super()._store(content, file)
+        if not self.unanswerable:
+            return rows
+        is_contradicted = pl.col("query_id").is_in(self.unanswerable) & (pl.col("relevance") > 0)
+        contradicted = rows.frame.filter(is_contradicted)
+        if len(contradicted):
+            query, doc, _ = contradicted.row(0)
+            raise DataError(
+                f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
+                allowed="one or the other",
+                path=self.where,
+            )
+        without_rows = sorted({*self.unanswerable}.difference(rows.frame["query_id"]))
+        if isinstance(rows, MappingRows):
+            empty = {query: {} for query in without_rows}
+            return replace(rows, mapping={**rows.mapping, **empty})
+        self.bare = tuple(without_rows)
+        return rows
 
     @classmethod
     def of_results(
@@ -222,19 +236,18 @@ class Qrels(DocumentTable):
             query_id, doc_id and n of each pair that comes more than once.
         """
         merged: Rows
-        if type(self.rows) is LazyRows:  # so that it can still be joined in its engine
+        if type(self.rows) is LazyRows:  # merged in its engine, where it can still be joined
             merged = LazyRows(self.rows.lazy.unique(), self.where)
         else:
             merged = MemoryRows(self.rows.frame.unique(maintain_order=True))
         contradicted = merged.repeated_pairs()
         if contradicted is not None and len(contradicted):
-            raise self.duplicate(repeated.join(contradicted, on=["query_id", "doc_id"], how="semi"))
+            raise self.make_duplicate_error(repeated.join(contradicted, on=["query_id", "doc_id"], how="semi"))
         n_merged = int(repeated["n"].sum()) - len(repeated)
         query, doc, _ = repeated.row(0)
         self.notes = (*self.notes, note_merged_judgments(n_merged, f"of document {doc!r} for query {query!r}"))
         self.rows = merged
-        for name in ("in_order", "fingerprint"):
-            vars(self).pop(name, None)
+        self.drop_computed()
 
     def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
         """Name the relevances that contradict each other."""
@@ -266,16 +279,15 @@ class Qrels(DocumentTable):
         *notes : str
             On what was done, behind those of before.
         """
-        kept, new = pl.col("query_id").is_in([*names]), pl.col("query_id").replace(names)
-        return self.with_rows(
-            MemoryRows(self.to_polars().filter(kept).with_columns(new)),
-            notes=(*self.notes, *notes),
-            **{key: frame.filter(kept).with_columns(new) for key, frame in self.beside().items()},
-            **{
-                name: tuple(sorted(names[one] for one in getattr(self, name) if one in names))
-                for name in ("bare", "unanswerable")
-            },
-        )
+        is_kept = pl.col("query_id").is_in([*names])
+        new_id = pl.col("query_id").replace(names)
+        rows = MemoryRows(self.to_polars().filter(is_kept).with_columns(new_id))
+        attributes: dict[str, Any] = {"notes": (*self.notes, *notes)}
+        for key, frame in self.beside().items():
+            attributes[key] = frame.filter(is_kept).with_columns(new_id)
+        attributes["bare"] = tuple(sorted(names[query] for query in self.bare if query in names))
+        attributes["unanswerable"] = tuple(sorted(names[query] for query in self.unanswerable if query in names))
+        return self.with_rows(rows, **attributes)
 
     @property
     def span_rule(self) -> Any:  # noqa: ANN401 - a class of a plugin
@@ -302,12 +314,13 @@ class Qrels(DocumentTable):
     @cached_property
     def bare(self) -> tuple[str, ...]:
         """The queries that were given without a document, sorted."""
-        held = self.rows.mapping if isinstance(self.rows, MappingRows) else {}
-        return tuple(sorted(query for query, documents in held.items() if not documents))
+        if not isinstance(self.rows, MappingRows):
+            return ()
+        return tuple(sorted(query for query, documents in self.rows.mapping.items() if not documents))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 hash of the judgments, independent of their order; of such as judge each run the same for all."""
+        """A SHA-256 hash of the judgments, independent of their order; with a judging rule the same for all runs."""
         if self.judging_rule is not None:
             return self.judging_rule.fingerprint(self)
         from deadheat.core.data.fingerprints import bytes_of_ids, bytes_of_numbers  # asked of few judgments
@@ -318,10 +331,13 @@ class Qrels(DocumentTable):
             bytes_of_ids(rows["doc_id"].to_list()),
             bytes_of_numbers(rows["relevance"]),
         ]
-        parts += map(bytes_of_ids, filter(None, (self.bare, self.unanswerable)))
+        for queries in (self.bare, self.unanswerable):
+            if queries:
+                parts.append(bytes_of_ids(queries))
         if self.subtopics is not None:
-            topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
-            parts += [bytes_of_ids(topics["subtopic"].to_list()), bytes_of_numbers(topics["relevance"])]
+            subtopics = self.subtopics.sort("query_id", "doc_id", "subtopic")
+            parts.append(bytes_of_ids(subtopics["subtopic"].to_list()))
+            parts.append(bytes_of_numbers(subtopics["relevance"]))
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
 

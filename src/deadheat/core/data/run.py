@@ -23,7 +23,7 @@ from deadheat.core.io.results import Pick, Reader, Repeated
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.structures import copy_with
 
-HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
+IN_MEMORY = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 LOWER_FIRST = "lower scores rank first, as asked: they are negated"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
@@ -88,27 +88,36 @@ class Run(DocumentTable):
                 allowed="False for a Run that is read already",
                 hint="write Run(..., ascending=True)",
             )
-        is_read = isinstance(source, DocumentTable)
-        found = super().of(source) if is_read else cls(source, name=name, ascending=ascending)
-        return found if name is None else found.renamed(name)
+        if not isinstance(source, DocumentTable):
+            return cls(source, name=name, ascending=ascending)
+        run = super().of(source)
+        if name is None:
+            return run
+        return run.renamed(name)
 
-    def _take_in(self, content: Content) -> Content:
+    def _convert(self, content: Content) -> Content:
+        """Return the content with ranks in the place of tuples of scores, and with notes on that and on its size."""
         rows = content.rows
-        if self.path is not None and is_polars_frame(rows) and exceeds_memory(int(rows.estimated_size())):
-            self.notes = (*self.notes, HELD)
-        if isinstance(rows, Mapping) and (ranks := rank_tuples(rows, self.where)):
-            content = replace(content, rows=ranks)
-            self.notes, self.by_keys = (OF_TUPLES, *self.notes), (None,)
+        if isinstance(rows, Mapping):
+            ranks = rank_tuples(rows, self.where)
+            if ranks is not None:
+                self.by_keys = (None,)
+                return replace(content, rows=ranks, notes=(OF_TUPLES, *content.notes))
+        elif self.path is not None and is_polars_frame(rows) and exceeds_memory(int(rows.estimated_size())):
+            return replace(content, notes=(*content.notes, IN_MEMORY))
+        return content
+
+    def _check_order(self, content: Content) -> None:
+        """Raise if ranks would be reversed, and warn of scores that contradict ranks or the order of rows."""
         _check_direction(content.notes, ascending=self._ascending)
-        if any(isinstance(one, Ranked) for one in content.notes):
-            return content
+        if any(isinstance(note, Ranked) for note in content.notes):
+            return
         if content.ranks is not None:
             warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
         elif content.list_order is not None:
             warn_of_list_order(content.list_order, self.where, ascending=self._ascending)
         elif isinstance(content.rows, Mapping) or is_polars_frame(content.rows):
             warn_of_order(content.rows, self.where, ascending=self._ascending)
-        return content
 
     @classmethod
     def of_results(
@@ -186,12 +195,12 @@ class Run(DocumentTable):
         """
         return self.rows.to_dict() | {query: {} for query in self.bare}
 
-    def _hold(self, nested: Nested) -> Rows:
+    def _store_dicts(self, nested: Nested) -> Rows:
         """Return the rows of checked dicts, and keep the queries without a document."""
         self.bare = tuple(sorted(query for query, documents in nested.items() if not documents))
         if self.bare:
             nested = {query: documents for query, documents in nested.items() if documents}
-        return super()._hold(nested)
+        return super()._store_dicts(nested)
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""
@@ -234,16 +243,20 @@ class Run(DocumentTable):
             as_precision("score_precision", score_precision)
         if not others:
             return self
-        keys = [self._key(other) for other in others]
+        keys = [self._read_key(other) for other in others]
         names = [key.name for key in keys]
-        labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
-        given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
-        frame, notes = order_by_keys(self.to_polars(), given, score_precision)
+        frames = {}
+        for number, key in enumerate(keys, 1):
+            label = key.name
+            if names.count(label) > 1:
+                label = f"{label} ({number})"
+            frames[label] = key.to_polars()
+        frame, notes = order_by_keys(self.to_polars(), frames, score_precision)
         return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
 
-    def _key(self, other: Source) -> Run:
-        """Return a run to order ties by: read, or another column of the file of this one."""
-        if isinstance(other, str) and self.path is not None and not Path(other).exists():
+    def _read_key(self, other: Source) -> Run:
+        """Return a run to order ties by: another one, or another column of the file of this one."""
+        if self.path is not None and isinstance(other, str) and not Path(other).exists():
             try:
                 key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
             except ParameterError:  # of files without columns
@@ -269,16 +282,10 @@ class Run(DocumentTable):
         >>> Run({"q": {"a": 2, "b": 1, "c": 1}}).positions().sort("doc_id").rows()
         [('q', 'a', 0, 1), ('q', 'b', 1, 2), ('q', 'c', 1, 2)]
         """
-        return (
-            self.rounded(score_precision)
-            .to_polars()
-            .select(
-                "query_id",
-                "doc_id",
-                above=pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
-                tied=pl.len().over("query_id", "score").cast(pl.Int64),
-            )
-        )
+        rank = pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64)
+        n_tied = pl.len().over("query_id", "score").cast(pl.Int64)
+        rows = self.rounded(score_precision).to_polars()
+        return rows.select("query_id", "doc_id", above=rank - 1, tied=n_tied)
 
     def rounded(self, precision: ScorePrecision) -> Self:
         """Return the run with its scores rounded, in memory; without a precision, or of ranks, itself."""
@@ -326,6 +333,8 @@ def read_run(
 
 def _check_direction(notes: Notes, *, ascending: bool) -> None:
     """Raise if ranks, which have a direction, would be reversed."""
-    why = next((one.why_not_ascending for one in notes if isinstance(one, Ranked)), "")
-    if ascending and why:
-        raise ParameterError(argument="ascending", given=True, allowed=f"False, as {why}")
+    if not ascending:
+        return
+    for note in notes:
+        if isinstance(note, Ranked) and note.why_not_ascending:
+            raise ParameterError(argument="ascending", given=True, allowed=f"False, as {note.why_not_ascending}")

@@ -44,7 +44,7 @@ class SourceColumns:
         return source is other_source and source is not None and source is not ABSENT
 
 
-def source_columns_of(source: object, path: Path | None, columns: Mapping[str, str]) -> SourceColumns | None:
+def find_source_columns(source: object, path: Path | None, columns: Mapping[str, str]) -> SourceColumns | None:
     """Return the columns that a table was read from; None of what has no columns.
 
     Parameters

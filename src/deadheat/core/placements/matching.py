@@ -33,7 +33,7 @@ def check_placed_once(run: Run, rows: pl.DataFrame) -> None:
     if not has_repeated_document(rows["query_id"], rows["doc_id"]):
         return
     counts = rows.group_by("query_id", "doc_id").agg(n=pl.len())
-    raise run.duplicate(counts.filter(pl.col("n") > 1).sort("query_id", "doc_id"))
+    raise run.make_duplicate_error(counts.filter(pl.col("n") > 1).sort("query_id", "doc_id"))
 
 
 def has_repeated_document(groups: pl.Series, docs: pl.Series) -> bool:

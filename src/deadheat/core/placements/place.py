@@ -10,7 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Protocol
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows
@@ -98,7 +98,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: 
             DeadheatWarning,
             stacklevel=3,
         )
-    check_each(qrels, run, is_asked=check_duplicates)
+    check_tables(qrels, run, check_runs=check_duplicates)
     return qrels, run
 
 

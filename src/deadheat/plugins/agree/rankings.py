@@ -8,7 +8,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count, as_level
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
@@ -162,7 +162,7 @@ def agree(
             DeadheatWarning,
             stacklevel=2,
         )
-    check_each(*runs)
+    check_tables(*runs)
     frames = [one.positions(score_precision) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]

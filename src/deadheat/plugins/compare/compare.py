@@ -8,7 +8,7 @@ from typing import Any
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, by_name
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.judging import judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
@@ -244,7 +244,7 @@ def compare_under(
     """Compare runs by a design that was checked for them, without warnings."""
     if judge is not None:
         design = judge.change_design(design)
-    check_each(qrels, *runs.values(), None if judge is None else judge.qrels, is_asked=check_duplicates)
+    check_tables(qrels, *runs.values(), None if judge is None else judge.qrels, check_runs=check_duplicates)
     each = list(
         evaluate_many(
             conventions,

@@ -155,7 +155,7 @@ def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: Score
     reading.check(add_up(parts), run.where)
     repeated = select_results(found, REPEATED, "query_id", "doc_id", "above")
     if len(repeated):
-        raise run.duplicate(repeated.sort("query_id", "doc_id"))
+        raise run.make_duplicate_error(repeated.sort("query_id", "doc_id"))
     infinite = select_results(found, INFINITE, "value").to_series()
     if len(infinite):
         round_and_warn(infinite.sort().tail(1).to_numpy(), precision)

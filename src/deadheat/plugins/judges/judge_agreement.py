@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.checks import as_level, as_number, by_name
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable
@@ -226,7 +226,7 @@ def judge_agreement(
     """
     confidence = as_level("confidence_level", confidence_level)
     rel, judged, given = as_number("rel", rel), Qrels.of(human), _named(judge)
-    check_each(judged, *given.values(), is_asked=check_duplicates)
+    check_tables(judged, *given.values(), check_runs=check_duplicates)
     frame = judged.to_polars()
     found = {
         name: agreement_of(frame, one, name, where=judged.where, rel=rel, confidence=confidence)

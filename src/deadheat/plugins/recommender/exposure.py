@@ -20,7 +20,7 @@ from deadheat.core.arrays import (
     sums_of,
 )
 from deadheat.core.checks import as_count, as_level, check_choice
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import ScorePrecision
@@ -297,7 +297,7 @@ def _of_runs(
 ) -> tuple[list[Lists], Judged | None]:
     """Return the lists of runs, and what is judged: each pair once, with its highest relevance."""
     judgments = None if qrels is None else Qrels.of(qrels)
-    check_each(*runs, judgments)
+    check_tables(*runs, judgments)
     lists = [Lists.of_run(one, score_precision) for one in runs]
     if judgments is None:
         return lists, None

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.core.checks import as_count, as_number, as_positive
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
@@ -185,7 +185,7 @@ def item_profile(
         found = count_dense(run, NOTHING, depth=as_count("cutoff", cutoff), **of_matrix)
         return profile_of(cast("Lists", found.lists), popularity, cutoff, name="scores", **options)
     own = Run.of(run, ascending=ascending)
-    check_each(own)
+    check_tables(own)
     lists = Lists.of_run(own, score_precision)
     return profile_of(lists, popularity, cutoff, name=own.name, notes=own.notes, **options)
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import is_member
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Plottable, frame_of
 from deadheat.core.data.run import Run
@@ -230,7 +230,7 @@ def coarsening_profile(
             f"{len(named):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
             hint="give baseline, the run to compare the others with",
         )
-    check_each(judged, *named.values(), is_asked=check_duplicates)
+    check_tables(judged, *named.values(), check_runs=check_duplicates)
     steps: dict[str, dict[str, Evaluation]] = {}
     rows: list[CoarseScores] = []
     for way in ({}, *ways):

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import frame_of
 from deadheat.core.data.run import Run
@@ -212,7 +212,7 @@ def evaluate_with_confidence(
     if len(keys) != 1:
         raise ParameterError(argument="then_by", found=format_count(len(keys), "run"), allowed="one run")
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
-    check_each(other, is_asked=check_duplicates)
+    check_tables(other, check_runs=check_duplicates)
     plain = evaluate(
         judged,
         first,

@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
@@ -300,7 +300,7 @@ def tie_profile(
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", found="None")
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
-    check_each(run, is_asked=check_duplicates)
+    check_tables(run, check_runs=check_duplicates)
     scored, run = group_run(run), run.then_by(*keys)
     if not len(scored.query_ids):
         raise DataError("it has queries without documents alone, so nothing ties", path=run.where)
@@ -308,7 +308,7 @@ def tie_profile(
     if qrels is None:
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
-    check_each(qrels, is_asked=check_duplicates)
+    check_tables(qrels, check_runs=check_duplicates)
     exact, traditional = evaluate_beside(
         Conventions(missing=missing, no_relevant=no_relevant), qrels, run, parse_measures(measures), beside
     )

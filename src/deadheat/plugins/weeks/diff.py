@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.core.arrays import align_values
 from deadheat.core.checks import as_list
 from deadheat.core.data.changes import Changes, compare_judgments
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.known_ids import ids_of
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
@@ -176,7 +176,7 @@ def diff_qrels(
     [('q1', 'a', 1.0, 2.0), ('q1', 'b', None, 1.0)]
     """
     before, after = Qrels.of(old), Qrels.of(new)
-    check_each(before, after)
+    check_tables(before, after)
     unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
     named = by_own_name(
         runs if isinstance(runs, Mapping) else as_list("runs", runs, "a dict of name to run, or a list of runs"),

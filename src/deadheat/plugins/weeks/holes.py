@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count, check_choice
 from deadheat.core.data.changes import PAIR
-from deadheat.core.data.document_table import check_each
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable
 from deadheat.core.data.rounding import ScorePrecision
@@ -164,7 +164,7 @@ def holes(
     limit = None if n is None else as_count("n", n)
     judged = Qrels.of(qrels)
     conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
-    check_each(judged, *named.values(), is_asked=check_duplicates)
+    check_tables(judged, *named.values(), check_runs=check_duplicates)
     evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
     scores = {name: one[parsed] for name, one in evaluations.items()}
     sides = {
