@@ -105,7 +105,7 @@ LATE = {
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.unread_rows imports io in UnreadTrec.__init__": "Narwhals",
     "data.rows imports io in collect_rows": "Narwhals",
-    "data.known_ids imports io in ids_of": "Narwhals",
+    "data.known_ids imports io in collect_ids": "Narwhals",
     "data.document_table imports data in DocumentTable.facts": "few ask for them",
     "data.sources imports io in column_of_runs": "Narwhals",
     "data.qrels imports data in Qrels.fingerprint": "asked of few judgments",

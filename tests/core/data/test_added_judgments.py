@@ -33,9 +33,9 @@ def written(folder: Path, text: str, name: str = "judge.csv") -> Path:
 
 def test_what_is_filled_in_is_added(tmp_path: Path, qrels: Path) -> None:
     path = written(tmp_path, HEAD + "q,u,1,0.5,1\nq,v,,0.4,2\np,w,0,0.3,1\np,y, ,0.3,1\n")
-    frame, *counts = add_judgments(dh.read_qrels(qrels), path)
-    assert frame.rows() == [("q", "a", 1.0), ("p", "x", 2.0), ("q", "u", 1.0), ("p", "w", 0.0)]
-    assert counts == [2, 2]
+    judgments = add_judgments(dh.read_qrels(qrels), path)
+    assert judgments.frame.rows() == [("q", "a", 1.0), ("p", "x", 2.0), ("q", "u", 1.0), ("p", "w", 0.0)]
+    assert (judgments.n_added, judgments.n_open) == (2, 2)
 
 
 def test_other_tables_are_read_too(tmp_path: Path, qrels: Path) -> None:
@@ -43,8 +43,8 @@ def test_other_tables_are_read_too(tmp_path: Path, qrels: Path) -> None:
     as_json = written(tmp_path, json.dumps(rows), "judge.json")
     as_tsv = written(tmp_path, "doc_id\trelevance\tquery_id\n7\t1.5\tq\n8\t\tq\n", "judge.tsv")
     for path in (as_json, as_tsv):
-        frame, _, n_open = add_judgments(dh.read_qrels(qrels), path)
-        assert (frame.rows()[2:], n_open) == ([("q", "7", 1.5)], 1)
+        judgments = add_judgments(dh.read_qrels(qrels), path)
+        assert (judgments.frame.rows()[2:], judgments.n_open) == ([("q", "7", 1.5)], 1)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.known_ids import ids_of
+from deadheat.core.data.known_ids import collect_ids
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
 from support.command import call
 
@@ -57,13 +57,13 @@ def files(folder: Path) -> dict[str, Path]:
 @pytest.mark.plugins("bench")
 def test_what_a_collection_may_be(tmp_path: Path) -> None:
     for path in files(tmp_path).values():
-        assert ids_of(path) == ids_of(str(path)) == IDS, path
+        assert collect_ids(path) == collect_ids(str(path)) == IDS, path
     sources: list[Any] = [IDS, sorted(IDS), tuple(IDS), dict.fromkeys(IDS, "text"), (one for one in IDS)]
     frame = pl.DataFrame({"text": ["a", "b", "c"], "doc_id": sorted(IDS)})
     sources += [frame, frame.lazy(), frame.to_pandas(), frame["doc_id"], pd.Series(sorted(IDS))]
     sources += [dh.read_collection(tmp_path / "docs.csv"), dh.read_ontology(tmp_path / "x.obo")]
     for source in sources:
-        assert ids_of(source) == IDS, source
+        assert collect_ids(source) == IDS, source
 
 
 @pytest.mark.parametrize(

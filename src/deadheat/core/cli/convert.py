@@ -127,8 +127,9 @@ def _with_judgments(qrels: dh.Qrels | dh.Run, path: str, rows: pl.DataFrame) -> 
     refuse_if(
         "subtopic" in rows.columns, f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics"
     )
-    frame, n_added, n_open = add_judgments(cast("dh.Qrels", qrels), Path(path))
-    return frame, f", {n_added:,} of them from {path}; not judged there: {n_open:,}"
+    judgments = add_judgments(cast("dh.Qrels", qrels), Path(path))
+    text = f", {judgments.n_added:,} of them from {path}; not judged there: {judgments.n_open:,}"
+    return judgments.frame, text
 
 
 def _rows_of(table: dh.Qrels | dh.Run, source: str, written: str, *, no_subtopics: bool) -> pl.DataFrame:

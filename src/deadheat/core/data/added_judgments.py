@@ -1,7 +1,8 @@
-"""What people write: a file of unjudged documents, filled in as far as they got, that is added to qrels."""
+"""Judgments that people wrote into a file of unjudged documents, as far as they got, added to qrels."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from deadheat.core.data.qrels import Qrels
@@ -17,7 +18,26 @@ COLUMNS = (*KEYS, "relevance")
 WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", number=as_written)
 
 
-def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
+@dataclass(frozen=True)
+class AddedJudgments:
+    """Qrels with the judgments of a file.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        query_id, doc_id and relevance: the rows of the qrels, then the new ones.
+    n_added : int
+        Rows of the file with a relevance.
+    n_open : int
+        Rows of the file that have none yet.
+    """
+
+    frame: pl.DataFrame
+    n_added: int
+    n_open: int
+
+
+def add_judgments(qrels: Qrels, path: Path) -> AddedJudgments:
     """Return qrels with the judgments of a file such as `deadheat holes --judge` writes; empty rows are left out.
 
     Parameters
@@ -25,13 +45,6 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
     qrels : Qrels
     path : pathlib.Path
         A table with the columns query_id, doc_id and relevance, and any others.
-
-    Returns
-    -------
-    frame : polars.DataFrame
-        query_id, doc_id and relevance: the rows of the qrels, then the new ones.
-    n_added, n_open : int
-        Rows with a relevance, and rows that have none yet.
 
     Raises
     ------
@@ -45,24 +58,30 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
     records = read_records(path, wanted=WANTED)
     for name in COLUMNS:
         check_column(name, records.columns, path)
-    judged = qrels.to_polars().select(*COLUMNS)
-    known = set(judged.select("query_id", "doc_id").iter_rows())
-    new: list[tuple[str, str, float]] = []
-    for place, row in enumerate(records.frame.select(*COLUMNS).iter_rows()):
-        query, document, answer = ((as_text(field) or "").strip() for field in row)
-        query, document = unguard_text(query), unguard_text(document)
-        if not answer:
+    judgments = qrels.to_polars().select(*COLUMNS)
+    judged = set(judgments.select(*KEYS).iter_rows())
+    added: list[tuple[str, str, float]] = []
+    for place, cells in enumerate(records.frame.select(*COLUMNS).iter_rows()):
+        query, document, relevance = (_read_cell(cell) for cell in cells)
+        if not relevance:
             continue
+        query = unguard_text(query)
+        document = unguard_text(document)
         line = records.line(place)
-        if (query, document) in known:
+        if (query, document) in judged:
             raise DuplicateError(
                 f"document {document!r} of query {query!r} is judged already, in {qrels.where} or above",
                 path=path,
                 line=line,
             )
-        known.add((query, document))
-        new.append((query, document, read_value(answer, "qrels", path=path, line=line)))
-    if not new:
+        judged.add((query, document))
+        added.append((query, document, read_value(relevance, "qrels", path=path, line=line)))
+    if not added:
         raise DataError("no row has a relevance: nothing is judged yet", path=path)
-    frame = pl.concat([judged, pl.DataFrame(new, schema=judged.schema, orient="row")])
-    return frame, len(new), len(records.frame) - len(new)
+    frame = pl.concat([judgments, pl.DataFrame(added, schema=judgments.schema, orient="row")])
+    return AddedJudgments(frame, n_added=len(added), n_open=len(records.frame) - len(added))
+
+
+def _read_cell(cell: object) -> str:
+    """Return a cell as text without blanks around it; an empty one as ""."""
+    return (as_text(cell) or "").strip()

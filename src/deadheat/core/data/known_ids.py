@@ -1,7 +1,7 @@
 """The ids of a collection, to find judgments of documents that no longer exist."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,46 +18,54 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list, format_path
 
-NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
+ID_NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
 NO_IDS = "no column of ids"
+ONTOLOGIES = ("obo", "owl")  # formats
 
 
-def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict: bool) -> Qrels:
+def check_known_documents(qrels: Qrels, collection: Source, *, rel: float | None, strict: bool) -> Qrels:
     """Return qrels, with a note and a warning if relevant documents are not in a collection.
 
     Parameters
     ----------
     qrels : Qrels
     collection
-        As for `ids_of`.
+        As for `collect_ids`.
     rel : float or None
         Lowest relevance that counts as relevant; None: any above 0.
     strict : bool
         Whether to raise `DataError` instead.
     """
-    is_relevant = pl.col("relevance") > 0 if rel is None else pl.col("relevance") >= rel
+    is_relevant = pl.col("relevance") > 0
+    if rel is not None:
+        is_relevant = pl.col("relevance") >= rel
     relevant = qrels.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
-    known = ids_of(collection)
+    known = collect_ids(collection)
     if qrels.id_form is not None:
-        known = {*pl.Series([*known]).str.normalize(cast("Any", qrels.id_form))}
+        known = set(pl.Series(list(known)).str.normalize(cast("Any", qrels.id_form)))
     unknown = [doc for doc in relevant if doc not in known]
     if not unknown:
         return qrels
-    path = path_of(collection)
-    of = "the collection" if path is None else format_path(path)
-    are = "is" if len(unknown) == 1 else "are"
-    text = (
-        f"{len(unknown):,} of {format_count(len(relevant), 'relevant document')} {are} not in {of}"
-        f" ({format_list(unknown)})"
-    )
+    text = _describe_unknown(unknown, len(relevant), collection)
     if strict:
         raise DataError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
     warnings.warn(f"{qrels.where}: {text}: no run can find them", DeadheatWarning, stacklevel=4)
     return copy_with(qrels, notes=(*qrels.notes, text))
 
 
-def ids_of(collection: Source) -> set[str]:
+def _describe_unknown(unknown: Sequence[str], n_relevant: int, collection: Source) -> str:
+    """Say how many of the relevant documents are not in a collection."""
+    path = path_of(collection)
+    name = "the collection"
+    if path is not None:
+        name = format_path(path)
+    verb = "is" if len(unknown) == 1 else "are"
+    relevant = format_count(n_relevant, "relevant document")
+    return f"{len(unknown):,} of {relevant} {verb} not in {name} ({format_list(unknown)})"
+
+
+def collect_ids(collection: Source) -> set[str]:
     """Return the ids of a collection.
 
     Parameters
@@ -73,38 +81,44 @@ def ids_of(collection: Source) -> set[str]:
 
     Examples
     --------
-    >>> sorted(ids_of({"d1": "fever", "d2": "cough"})), sorted(ids_of([1, 2]))
+    >>> sorted(collect_ids({"d1": "fever", "d2": "cough"})), sorted(collect_ids([1, 2]))
     (['d1', 'd2'], ['1', '2'])
     """
     path = path_of(collection)
-    given: object = getattr(collection, "ids", collection)
+    values: object = getattr(collection, "ids", collection)
     if path is not None:
-        given = _ids_in(check_readable(path / "corpus.jsonl" if path.is_dir() else path))  # of a data set of BEIR
-    elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
+        values = _read_ids(path)
+    elif hasattr(values, "collect_schema") or hasattr(values, "columns"):  # of a lazy frame the columns are expensive
         from deadheat.core.io.lazy import as_narwhals  # most collections are files or dicts
 
-        frame: Any = as_narwhals(given, "the collection")
-        name = find_column(NAMES, frame.collect_schema().names(), NO_IDS, "the collection")
-        given = frame.lazy().select(name).collect()[name].to_list()
-    if not isinstance(given, Iterable):
-        raise SourceTypeError("a collection", found=type(given).__name__, allowed=ALLOWED)
-    found = {str(one) for one in given if one is not None}
-    if not found:
+        frame: Any = as_narwhals(values, "the collection")
+        column = find_column(ID_NAMES, frame.collect_schema().names(), NO_IDS, "the collection")
+        values = frame.lazy().select(column).collect()[column].to_list()
+    if not isinstance(values, Iterable):
+        raise SourceTypeError("a collection", found=type(values).__name__, allowed=ALLOWED)
+    ids = {str(value) for value in values if value is not None}
+    if not ids:
         raise DataError("a collection without a single id", allowed=ALLOWED, path=path)
-    return found
+    return ids
 
 
-def _ids_in(path: Path) -> Iterable[object]:
+def _read_ids(path: Path) -> Iterable[object]:
+    """Return the ids in a file, or in a folder of BEIR."""
+    if path.is_dir():
+        path = path / "corpus.jsonl"
+    path = check_readable(path)
+    formats = Wanted().formats + ONTOLOGIES
     try:
-        form = choose_record_format(path, None, Wanted(what="documents", formats=(*Wanted().formats, "obo", "owl")))
-    except FileFormatError:
-        return [line for line in map(str.strip, decode_utf8(read_all(path), path).split("\n")) if line]
+        form = choose_record_format(path, None, Wanted(what="documents", formats=formats))
+    except FileFormatError:  # a file without columns
+        lines = decode_utf8(read_all(path), path).split("\n")
+        return filter(None, map(str.strip, lines))
     if form == "json":
-        held: object = parse_json(read_text(path, ALLOWED), path)
-        if isinstance(held, list) and held and not isinstance(held[0], Mapping):
-            return held
-    if form in {"json", "obo", "owl"}:
+        document: object = parse_json(read_text(path, ALLOWED), path)
+        if isinstance(document, list) and document and not isinstance(document[0], Mapping):
+            return document
+    if form == "json" or form in ONTOLOGIES:
         return cast("Iterable[object]", hooks.service("collection").read_collection(path).ids)
     records = read_records(path, form)
-    name = find_column(NAMES, records.columns, NO_IDS, path)
-    return (row[name] for row in records.rows({name}))
+    column = find_column(ID_NAMES, records.columns, NO_IDS, path)
+    return (row[column] for row in records.rows({column}))

@@ -551,9 +551,9 @@ def _evaluate_judged(
 def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
     """Return the qrels, held against a collection if there is one."""
     if collection is not None:
-        from deadheat.core.data.known_ids import held_against  # few evaluations ask for it
+        from deadheat.core.data.known_ids import check_known_documents  # few evaluations ask for it
 
-        return held_against(qrels, collection, rel=rel, strict=strict)
+        return check_known_documents(qrels, collection, rel=rel, strict=strict)
     if strict:
         raise ParameterError(
             "is about ids that are not in the collection", argument="strict", hint=Advice("collection")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from deadheat.core.data.known_ids import NAMES
+from deadheat.core.data.known_ids import ID_NAMES
 from deadheat.core.data.sources import Source, path_of
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.columns import find_column
@@ -66,7 +66,7 @@ def _rows(source: Source) -> Iterator[tuple[str, str | None]]:
 
 def _columns(columns: list[str], where: str) -> tuple[str, str]:
     """Return which columns hold the item and its group."""
-    item = find_column(NAMES, columns, "no column of items in the table of groups", where)
+    item = find_column(ID_NAMES, columns, "no column of items in the table of groups", where)
     others = [name for name in columns if name != item]
     problem = "no column group in the table of groups"
     return item, others[0] if len(others) == 1 else find_column(["group"], others, problem, where)

@@ -13,7 +13,7 @@ from deadheat.core.arrays import align_values
 from deadheat.core.checks import as_list
 from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.document_table import check_tables
-from deadheat.core.data.known_ids import ids_of
+from deadheat.core.data.known_ids import collect_ids
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Numbers, Renderable, frame_of
 from deadheat.core.data.run import Run
@@ -177,7 +177,7 @@ def diff_qrels(
     """
     before, after = Qrels.of(old), Qrels.of(new)
     check_tables(before, after)
-    unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
+    unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - collect_ids(collection)))
     named = by_own_name(
         runs if isinstance(runs, Mapping) else as_list("runs", runs, "a dict of name to run, or a list of runs"),
         lambda run: _evaluated(run, before, measures),
