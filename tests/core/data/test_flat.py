@@ -8,7 +8,7 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.renderable import flat, flat_name
+from deadheat.core.data.flat_names import flatten, flatten_name
 from deadheat.core.measures.registration import REGISTRY, other_names
 from oracle.variants import VARIANTS
 
@@ -40,63 +40,63 @@ def test_every_measure_and_variant_has_a_name_of_its_own() -> None:
     notations = {dh.parse_measure(one.notation(cutoff)) for one in VARIANTS for cutoff in one.cutoffs}
     measures = {str(one): one for one in notations} | dict.fromkeys(REGISTRY)
     assert len(measures) > 500
-    plain = [flat_name(label) for label in measures]
+    plain = [flatten_name(label) for label in measures]
     check(plain)
-    check(flat([((label,), 1.0) for label in measures]))
+    check(flatten([((label,), 1.0) for label in measures]))
 
 
 def test_every_name_that_can_be_asked_for_is_accepted() -> None:
     for measure in REGISTRY.values():
         for name in (measure.__name__, *other_names(measure)):
-            check([flat_name(name)])
-            check([flat_name(f"{name}@10")])
+            check([flatten_name(name)])
+            check([flatten_name(f"{name}@10")])
 
 
 def test_the_names_of_the_issue() -> None:
-    assert flat_name("nDCG@10") == "ndcg_at_10"
-    assert flat_name("nDCG@10", "tie_min") == "ndcg_at_10.tie_min"
-    assert flat_name("nDCG@10", ("dense", "bm25"), "difference") == "ndcg_at_10.dense_vs_bm25.difference"
+    assert flatten_name("nDCG@10") == "ndcg_at_10"
+    assert flatten_name("nDCG@10", "tie_min") == "ndcg_at_10.tie_min"
+    assert flatten_name("nDCG@10", ("dense", "bm25"), "difference") == "ndcg_at_10.dense_vs_bm25.difference"
 
 
 @pytest.mark.parametrize("text", EVIL, ids=ascii)
 def test_any_text_becomes_a_name(text: str) -> None:
-    check([flat_name(text)])
-    check([flat_name("RR", (text, text), "difference")])
-    assert flat_name(text) == flat_name(text)
+    check([flatten_name(text)])
+    check([flatten_name("RR", (text, text), "difference")])
+    assert flatten_name(text) == flatten_name(text)
 
 
 def test_all_texts_together_have_different_names() -> None:
-    check(flat([((text,), 1.0) for text in EVIL]))
-    check(flat([(("RR", text, number), 1.0) for text in EVIL for number in ("tie_min", "tie_max")]))
-    check(flat([(("RR", (one, other), "low"), 1.0) for one in EVIL for other in EVIL]))
-    check(flat([((*[text] * 5,), 1.0) for text in EVIL]))
+    check(flatten([((text,), 1.0) for text in EVIL]))
+    check(flatten([(("RR", text, number), 1.0) for text in EVIL for number in ("tie_min", "tie_max")]))
+    check(flatten([(("RR", (one, other), "low"), 1.0) for one in EVIL for other in EVIL]))
+    check(flatten([((*[text] * 5,), 1.0) for text in EVIL]))
 
 
 def test_texts_that_imitate_the_name_of_another_have_different_names() -> None:
-    first = next(iter(flat([(("BM25",), 1.0), (("bm-25",), 1.0), (("bm25",), 1.0)])))
+    first = next(iter(flatten([(("BM25",), 1.0), (("bm-25",), 1.0), (("bm25",), 1.0)])))
     texts = ["BM25", "bm25", first, first.upper(), f"{first}_"]
-    found = flat([((text,), float(n)) for n, text in enumerate(texts)])
+    found = flatten([((text,), float(n)) for n, text in enumerate(texts)])
     check(found)
     assert sorted(found.values()) == [0.0, 1.0, 2.0, 3.0, 4.0]
-    twice = flat([(("n_queries",), 1.0), (("n_queries",), 2.0)])
+    twice = flatten([(("n_queries",), 1.0), (("n_queries",), 2.0)])
     check(twice)
     assert list(twice.values()) == [1.0, 2.0]
 
 
 def test_a_name_is_the_same_whatever_others_there_are() -> None:
-    alone = flat([(("RR", "Dense v2"), 1.0)])
-    among = flat([(("RR", "Dense v2"), 1.0), (("RR", "bm25"), 2.0), (("AP", "dense-v2"), 3.0)])
+    alone = flatten([(("RR", "Dense v2"), 1.0)])
+    among = flatten([(("RR", "Dense v2"), 1.0), (("RR", "bm25"), 2.0), (("AP", "dense-v2"), 3.0)])
     assert alone.items() <= among.items()
     assert list(among) == ["rr.dense_v2", "rr.bm25", "ap.dense_v2"]
 
 
 def test_all_numbers_of_a_system_share_its_name() -> None:
-    found = flat([(("RR", name, number), 1.0) for name in ("BM25", "bm25") for number in ("low", "high")])
+    found = flatten([(("RR", name, number), 1.0) for name in ("BM25", "bm25") for number in ("low", "high")])
     assert len({name.rpartition(".")[0] for name in found}) == 2
 
 
 def test_numbers_that_do_not_exist_are_left_out() -> None:
     numbers = [(("a",), math.nan), (("b",), math.inf), (("c",), -math.inf), (("d",), None), (("e",), 0), (("f",), True)]
-    found = flat(numbers)
+    found = flatten(numbers)
     assert found == {"e": 0.0, "f": 1.0}
     assert all(type(number) is float for number in found.values())

@@ -15,9 +15,10 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_text
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable
+from deadheat.core.data.renderable import Plottable, Renderable
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import MeasureError, UnknownMeasureError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable, frame_of
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_for_people, format_list

@@ -12,7 +12,8 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, places_of, with_own_arithmetic
-from deadheat.core.data.renderable import InNotebooks, Numbers
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.intervals import BEARABLE_SKEWNESS, Cluster, Interval, IntervalOptions, method_of

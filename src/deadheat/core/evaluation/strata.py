@@ -9,8 +9,9 @@ import numpy as np
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import as_count
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation

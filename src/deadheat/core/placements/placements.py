@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, places_of, run_starts
-from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable
 from deadheat.core.errors import ABSENT
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.kernels.counts import Relevant

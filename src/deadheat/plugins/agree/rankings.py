@@ -9,7 +9,8 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count, as_level
 from deadheat.core.data.document_table import check_tables
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable, frame_of
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core import hooks
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable, frame_of
 from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -475,7 +476,7 @@ class BenchResult(Renderable):
 
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
-        return self._written("markdown", None, full=True)
+        return self._render("markdown", None, full=True)
 
     def plot(
         self,

@@ -13,7 +13,8 @@ import numpy as np
 from deadheat.core import hooks, stats
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_level, as_positive
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.data.sources import Source
 from deadheat.core.design import OF_MAXIMA, TUKEY, Design
 from deadheat.core.errors import DataError
@@ -496,7 +497,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             One table, with marks of significance and a caption, and the notes that could change the decision; False:
             every table and note. With a judge's labels all tables are shown.
         """
-        return self._written("markdown", digits, compact=compact)
+        return self._render("markdown", digits, compact=compact)
 
     def to_latex(self, *, digits: int | None = None, compact: bool = True) -> str:
         """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
@@ -506,7 +507,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         digits, compact
             As for :meth:`to_markdown`; the compact table is a float with caption and label.
         """
-        return self._written("latex", digits, compact=compact)
+        return self._render("latex", digits, compact=compact)
 
     def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = True) -> str:
         """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
@@ -520,7 +521,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """
         if full:
             return super().to_html(full=True, digits=digits)
-        return self._written("html", digits, compact=compact)
+        return self._render("html", digits, compact=compact)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member, sums_of, with_own_arithmetic
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable, frame_of
 from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores

@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, is_member, with_own_arithmetic
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.renderable import Renderable
 from deadheat.core.data.rows import MemoryRows
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source

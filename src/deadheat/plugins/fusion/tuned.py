@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, special
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.data.run import Run
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias, cast
 import polars as pl
 
 from deadheat.core.checks import as_list, check_choice
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable, frame_of
 from deadheat.core.errors import FileFormatError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.reconciling import Reconciled

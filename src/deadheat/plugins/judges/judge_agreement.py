@@ -9,9 +9,10 @@ import polars as pl
 
 from deadheat.core.checks import as_level, as_number, by_name
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable
+from deadheat.core.data.renderable import Plottable, Renderable
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.design import Design

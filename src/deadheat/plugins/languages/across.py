@@ -12,7 +12,8 @@ import polars as pl
 from deadheat.core import stats
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
 from deadheat.core.checks import as_positive
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.design import TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEWEST, KNOWN

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.evaluation.scores import n_swapped
 from deadheat.core.kernels import agreement
 from deadheat.core.scalars import ROUNDING

@@ -21,8 +21,9 @@ from deadheat.core.arrays import (
 )
 from deadheat.core.checks import as_count, as_level, check_choice
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.renderable import Renderable
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source

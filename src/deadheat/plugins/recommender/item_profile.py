@@ -11,7 +11,8 @@ import polars as pl
 from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.core.checks import as_count, as_number, as_positive
 from deadheat.core.data.document_table import check_tables
-from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source

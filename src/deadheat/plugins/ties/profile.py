@@ -12,7 +12,8 @@ import polars as pl
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
 from deadheat.core.data.document_table import check_tables
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError

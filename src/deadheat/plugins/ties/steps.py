@@ -9,7 +9,8 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.checks import as_text
-from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.renderable import Renderable
 from deadheat.core.data.rounding import round_scores
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source

@@ -13,9 +13,10 @@ from deadheat.core.arrays import align_values
 from deadheat.core.checks import as_list
 from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.known_ids import collect_ids
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import Numbers, Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, frame_of
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.evaluation.evaluate import evaluate_under

@@ -14,9 +14,10 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_list
 from deadheat.core.data.changes import compare_judgments
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.judging import kind_behind
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
-from deadheat.core.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation

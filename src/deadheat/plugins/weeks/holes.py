@@ -13,8 +13,9 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count, check_choice
 from deadheat.core.data.changes import PAIR
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import Numbers, Renderable
+from deadheat.core.data.renderable import Renderable
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
