@@ -1,9 +1,8 @@
-"""What judgments are of, and how runs are held against them: of documents, or of what a plugin knows, such as spans.
+"""How runs are held against judgments: of documents, or of something that a plugin knows, such as spans.
 
-Qrels judge documents, and all runs have the same. Other judgments are a class of their own, which fulfils
-`JudgesRuns`: it makes qrels for each run that it is given. What is different with them is said once, in the record of
-their kind; who evaluates, compares or checks asks the record, and no class. Qrels that were made so have their
-`JudgingRule` (`data/qrels.py`), which knows what they were made of.
+Qrels judge documents, and are the same for all runs. Other judgments have a class that fulfils `JudgesRuns`: it makes
+qrels for each run. How they differ is said once, in the record of their kind: evaluations, comparisons and checks ask
+the record, and know no class. The qrels have a `JudgingRule` (`data/qrels.py`), which knows what they were made from.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class JudgesRuns(Protocol):
 
 
 class JudgesAgain(JudgesRuns, Protocol):
-    """Judgments that can judge a run again, of which they have the qrels that earlier ones made for it."""
+    """Judgments that can judge a run again, from the qrels that earlier judgments made for it."""
 
     def judge_again(self, qrels: Qrels) -> Qrels:
         """Return the judgments of what the run of these qrels retrieved."""
@@ -47,7 +46,7 @@ class JudgesAgain(JudgesRuns, Protocol):
 
 
 def judges_runs(source: object) -> TypeGuard[JudgesRuns]:
-    """Tell whether a source is judgments that make qrels for each run; qrels, and what they are read from, are none.
+    """Tell whether a source is judgments that make qrels for each run: qrels and their sources are not.
 
     Examples
     --------
@@ -81,4 +80,6 @@ def kind_behind(qrels: Qrels) -> KindOfJudgments:
     >>> kind_behind(qrels).what, kind_behind(Qrels({"q": {"d": 1}})).what
     ('spans', 'documents')
     """
-    return DOCUMENTS if qrels.judging_rule is None else qrels.judging_rule.kind
+    if qrels.judging_rule is None:
+        return DOCUMENTS
+    return qrels.judging_rule.kind

@@ -1,4 +1,4 @@
-"""Kinds of judgments: what is different with those that are of something else than documents."""
+"""Kinds of judgments: how judgments of spans, for example, differ from those of documents."""
 
 from __future__ import annotations
 
@@ -42,10 +42,12 @@ class KindOfJudgments(NamedTuple):
 
     def as_judged(self, measures: Sequence[T]) -> tuple[T, ...]:
         """Return measures as they are under these judgments."""
-        return tuple(measures if self.measures is None else self.measures(measures))
+        if self.measures is None:
+            return tuple(measures)
+        return tuple(self.measures(measures))
 
     def check_known(self, name: str) -> None:
-        """Raise `DataError` if no run can be held against these judgments, which are those of `name`, again."""
+        """Raise `DataError` if no other run can be held against these judgments, those of the evaluation `name`."""
         if self.lacks:
             raise DataError(f"{name} {self.lacks}", hint="evaluate its run again, and save it")
 

@@ -1,4 +1,7 @@
-"""Which columns of which source qrels and runs were read from: of one column, every retrieved document is relevant."""
+"""Which columns of a source qrels and runs were read from.
+
+If both are read from one column, every retrieved document is relevant: that is refused.
+"""
 
 import weakref
 from collections.abc import Mapping
@@ -36,16 +39,16 @@ class SourceColumns:
         """Tell whether both were read from one source."""
         if isinstance(self.source, Path):
             return self.source == other.source
-        source = self.source
-        other_source = other.source
-        if isinstance(source, weakref.ref) and isinstance(other_source, weakref.ref):
-            source = source()
-            other_source = other_source()
-        return source is other_source and source is not None and source is not ABSENT
+        if self.source is None or self.source is ABSENT:
+            return False
+        if isinstance(self.source, weakref.ref) and isinstance(other.source, weakref.ref):
+            frame = self.source()
+            return frame is not None and frame is other.source()
+        return self.source is other.source
 
 
 def find_source_columns(source: object, path: Path | None, columns: Mapping[str, str]) -> SourceColumns | None:
-    """Return the columns that a table was read from; None of what has no columns.
+    """Return the columns that a table was read from; None if the source has no columns.
 
     Parameters
     ----------
@@ -54,18 +57,22 @@ def find_source_columns(source: object, path: Path | None, columns: Mapping[str,
     path : pathlib.Path or None
         Of the file that was read.
     columns : mapping of str to str
-        Those that were read, from canonical name to name in the source.
+        The columns that were read, from canonical name to name in the source.
     """
     if not columns:
         return None
     value = columns.get(find_value_column(columns) or "")
-    return SourceColumns(_handle_of(source) if path is None else path.resolve(), columns["doc_id"], value)
+    if path is None:
+        return SourceColumns(_make_handle(source), columns["doc_id"], value)
+    return SourceColumns(path.resolve(), columns["doc_id"], value)
 
 
-def _handle_of(source: object) -> object:
-    """Return what tells a source apart from others without keeping all of it alive."""
+def _make_handle(source: object) -> object:
+    """Return something that tells a source apart from others without keeping all of it alive."""
     if isinstance(source, list | tuple):
-        return source[0] if source else ABSENT
+        if not source:
+            return ABSENT
+        return source[0]
     try:
         return weakref.ref(source)
     except TypeError:  # not every class allows it
@@ -81,7 +88,9 @@ def refuse_one_column(qrels: SourceColumns | None, run: SourceColumns | None, wh
     where : str
         The qrels, for the message.
     """
-    if qrels is None or run is None or qrels.doc_id != run.doc_id or not qrels.is_of_same_source(run):
+    if qrels is None or run is None:
+        return
+    if qrels.doc_id != run.doc_id or not qrels.is_of_same_source(run):
         return
     if qrels.value is not None and qrels.value != run.value:
         return  # judgments of what was retrieved, as of recommenders

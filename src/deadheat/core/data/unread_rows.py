@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from deadheat.core.io.lazy import Reading
 
-ROW, SMALLEST = 40, 1 << 20  # bytes: of a short row of TREC, and of the smallest block that is read at once
+BYTES_OF_ROW = 40  # of a short row of TREC
+MIN_BLOCK = 1 << 20  # bytes that are read at once, at least
 
 
 def is_in_memory(frame: nw.LazyFrame[Any]) -> bool:
@@ -44,13 +45,14 @@ class LazyRows(Rows):
     Attributes
     ----------
     is_read_again : bool
-        Whether an evaluation was made of them where they are, so that whoever wants them afterwards reads them again.
+        Whether they were evaluated where they are: whoever wants them afterwards reads them again.
     """
 
     is_read_again = False
 
     def __init__(self, frame: nw.LazyFrame[Any], where: str) -> None:
-        self.lazy, self.where = frame, where
+        self.lazy = frame
+        self.where = where
         self.in_polars = bool(frame.implementation.is_polars())
 
     def negate(self) -> LazyRows:
@@ -96,7 +98,10 @@ class UnreadRows(LazyRows):
     check_duplicates = False
 
     def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str, file: FileState | None = None) -> None:
-        self.unchecked, self.reading, self.where, self.file = frame, reading, where, file
+        self.unchecked = frame
+        self.reading = reading
+        self.where = where
+        self.file = file
         self.in_polars = bool(frame.implementation.is_polars())
 
     def check_file(self) -> None:
@@ -136,7 +141,7 @@ class UnreadRows(LazyRows):
         self.check_file()
 
     def notes(self) -> tuple[str, ...]:
-        """Return what people should know of the batches that were read."""
+        """Return notes on the batches that were read."""
         return ()
 
     def negate(self) -> UnreadRows:
@@ -154,21 +159,26 @@ class UnreadTrec(UnreadRows):
     def __init__(self, path: Path) -> None:
         from deadheat.core.io.lazy import Reading  # which needs Narwhals
 
-        self._path, self._marked, self.file = path, Marked("run"), FileState.of(path)
-        self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True
+        self._path = path
+        self._marked = Marked("run")
+        self.file = FileState.of(path)
+        self.reading = Reading("run", "score")
+        self.where = str(path)
+        self.in_polars = True
 
     @cached_property
     def unchecked(self) -> nw.LazyFrame[Any]:
         """All rows, in memory."""
         import narwhals as nw
 
-        return nw.from_native(pl.concat(self.batches(BLOCK // ROW)).lazy())
+        return nw.from_native(pl.concat(self.batches(BLOCK // BYTES_OF_ROW)).lazy())
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows, block by block, about so many at a time."""
         self.check_file()
         self._marked = Marked("run")
-        size, has_rows = min(BLOCK, max(SMALLEST, n_rows * ROW)), False
+        size = min(BLOCK, max(MIN_BLOCK, n_rows * BYTES_OF_ROW))
+        has_rows = False
         for frame in filter(len, read_blocks(self._path, "run", self._marked, size)):
             has_rows = True
             yield frame
