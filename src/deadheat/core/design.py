@@ -1,4 +1,4 @@
-"""How systems are compared: tests, corrections, and the flips that they draw."""
+"""How systems are compared: the test, its correction, and how many sign flips it may draw."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from deadheat.core.checks import as_list
 from deadheat.core.errors import ParameterError
 from deadheat.core.settings import BOUNDED, PROPORTION, Estimation, setting
 
-TUKEY = "tukey"  # of several systems
 RANDOMIZATION = "randomization"
-CLUSTERED = (RANDOMIZATION, "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
-OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
-TESTS = (*CLUSTERED, *OF_NO_MEAN)
-CORRECTIONS = ("none", "bonferroni", "holm", "bh")
-MAX_T = "max-t"  # by the largest of all statistics in each resample
-RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")  # tests that draw resamples
-OF_MAXIMA = (MAX_T, "max-t-step-down")
-MOST_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
-MOST_COMPARED = 4_000_000_000  # flips times differences that are drawn for it: some five seconds on two cores
-# what takes as long as to compare one flipped difference: so much of a sign to draw, of a difference in step-down
-COST_OF_SIGN, COST_OF_STEP_DOWN = 10, 10
+TUKEY = "tukey"  # compares several systems at once
+CLUSTERED = (RANDOMIZATION, "bootstrap-t", "bootstrap", "t")  # tests that take clusters and weights
+RANK_TESTS = ("wilcoxon", "sign")  # do not test the mean, and may contradict it
+TESTS = (*CLUSTERED, *RANK_TESTS)
+RESAMPLING_TESTS = (RANDOMIZATION, "bootstrap-t", "bootstrap", TUKEY)
+MAX_T = "max-t"  # corrects by the largest of all statistics in each resample
+MAX_T_CORRECTIONS = (MAX_T, "max-t-step-down")
+CORRECTIONS = ("none", "bonferroni", "holm", "bh")  # of any p-values
 ALTERNATIVES = ("two-sided", "greater", "less")
+MAX_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
+MAX_COMPARED = 4_000_000_000  # flips times differences: some five seconds on two cores
+# costs in the time that it takes to compare a difference under one flip
+COST_OF_SIGN = 10  # to draw it
+COST_OF_STEP_DOWN = 10  # to compare a difference in step-down
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,18 +33,18 @@ class Design(Estimation):
     Attributes
     ----------
     baseline : str or None
-        None: every pair of systems, or each against `baselines`.
+        None compares every pair of systems, or each system with each of `baselines`.
     baselines : tuple of str
-        Several, if a sequence of them was given as `baseline`.
+        The baselines, if several were given as `baseline`.
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
-        Of the intervals and tests; the method "auto" is "t" for differences.
+        Settings of the intervals and tests; the method "auto" is "t" for differences.
     is_default_correction : bool
-        Whether nobody named the correction, so that another may take its place.
+        Whether the user named no correction, so that the test decides it.
     is_fixed : bool
-        Whether somebody named `n_resamples`, so that no more are drawn.
+        Whether the user named `n_resamples`, so that no more are drawn.
     n_strata : int
-        For so many strata, each with all rows, p values are corrected.
+        P values are corrected for this number of strata, each with all rows.
     """
 
     baseline: str | None = None
@@ -58,9 +59,9 @@ class Design(Estimation):
         metavar="TEST",
         rank=140,
     )
-    correction: str = setting(  # None becomes the default of the test
+    correction: str = setting(  # None is replaced by the default of the test
         None,
-        (*OF_MAXIMA, *CORRECTIONS),
+        (*MAX_T_CORRECTIONS, *CORRECTIONS),
         "Correction of p values for the number of rows of a measure: max-t (default, for the test randomization) or"
         " max-t-step-down, from sign flips that all rows share; holm (default elsewhere), bonferroni, bh or none.",
         metavar="CORRECTION",
@@ -68,30 +69,12 @@ class Design(Estimation):
     alternative: str = setting("two-sided", ALTERNATIVES, "Of the difference, system - baseline.")
 
     def __post_init__(self) -> None:
-        """Check each setting, and that methods and tests fit differences."""
+        """Check each setting and that they go together; choose the correction if none was given."""
         super().__post_init__()
-        given: object = self.baseline
-        if not isinstance(given, str | None):
-            names = tuple(dict.fromkeys(map(str, as_list("baseline", given, "a system, several or None"))))
-            if not names:
-                raise ParameterError(argument="baseline", given=given, allowed="a system, several or None")
-            object.__setattr__(self, "baseline", names[0] if len(names) == 1 else None)
-            object.__setattr__(self, "baselines", names if len(names) > 1 else ())
-        if self.method in {BOUNDED, PROPORTION}:
-            of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
-            raise ParameterError(
-                f"method={self.method!r} is of means",
-                found="a comparison, which has differences",
-                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile', 't'"
-                " and 'skewed-t' are for both",
-            )
-        given_correction: str | None = self.correction
-        if given_correction is None:
-            object.__setattr__(self, "is_default_correction", True)
-        is_open = self.is_default_correction and self.test != RANDOMIZATION
-        if given_correction is None or is_open:
-            object.__setattr__(self, "correction", "holm" if is_open else MAX_T)
-        if self.correction in OF_MAXIMA and self.test != RANDOMIZATION:
+        self._set_baselines()
+        self._check_method()
+        self._set_correction()
+        if self.correction in MAX_T_CORRECTIONS and self.test != RANDOMIZATION:
             raise ParameterError(
                 argument="correction", given=self.correction, allowed=CORRECTIONS, beside={"test": self.test}
             )
@@ -100,10 +83,50 @@ class Design(Estimation):
                 argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
             )
 
+    def _set_baselines(self) -> None:
+        """Turn a sequence given as the baseline into one baseline, or into several."""
+        given: object = self.baseline
+        if isinstance(given, str | None):
+            return
+        listed = as_list("baseline", given, "a system, several or None")
+        names = tuple(dict.fromkeys(map(str, listed)))
+        if not names:
+            raise ParameterError(argument="baseline", given=given, allowed="a system, several or None")
+        if len(names) == 1:
+            baseline, baselines = names[0], ()
+        else:
+            baseline, baselines = None, names
+        object.__setattr__(self, "baseline", baseline)
+        object.__setattr__(self, "baselines", baselines)
+
+    def _check_method(self) -> None:
+        """Raise `ParameterError` if the intervals are of means, and not of differences."""
+        if self.method not in {BOUNDED, PROPORTION}:
+            return
+        values = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
+        raise ParameterError(
+            f"method={self.method!r} is of means",
+            found="a comparison, which has differences",
+            hint=f"'auto' takes it for the means of measures that {values}; 'bca', 'bootstrap-t', 'percentile', 't'"
+            " and 'skewed-t' are for both",
+        )
+
+    def _set_correction(self) -> None:
+        """Set the default correction of the test, where none was given."""
+        given: str | None = self.correction
+        if given is None:
+            object.__setattr__(self, "is_default_correction", True)
+        if self.is_default_correction and self.test != RANDOMIZATION:
+            object.__setattr__(self, "correction", "holm")
+        elif given is None:
+            object.__setattr__(self, "correction", MAX_T)
+
     @property
     def difference_method(self) -> str:
-        """The method of the intervals of differences, whose limits are too far apart to be of use."""
-        return "t" if self.method == "auto" else self.method
+        """The method of the intervals of differences; "auto" is "t", as their limits are too far apart to help."""
+        if self.method == "auto":
+            return "t"
+        return self.method
 
     def most_flips(self, n_rows: int, n_signs: int) -> int:
         """Return how many sign flips may be drawn where fewer leave it open which differences are significant.
@@ -111,25 +134,33 @@ class Design(Estimation):
         Parameters
         ----------
         n_rows : int
-            Differences, of all measures.
+            Number of differences, of all measures.
         n_signs : int
             Signs of each flip: queries or clusters, times measures.
         """
-        if self.is_fixed or self.n_resamples != Design.n_resamples:
+        is_named = self.is_fixed or self.n_resamples != Design.n_resamples
+        if is_named:
             return self.n_resamples
-        cost_of_row = 1 if self.correction in {MAX_T, *CORRECTIONS} else COST_OF_STEP_DOWN
+        is_step_down = self.correction not in {MAX_T, *CORRECTIONS}
+        cost_of_row = COST_OF_STEP_DOWN if is_step_down else 1
         cost_of_flip = (n_rows * cost_of_row + n_signs * COST_OF_SIGN) * self.n_strata
-        return max(self.n_resamples, min(MOST_FLIPS, MOST_COMPARED // max(cost_of_flip, 1)))
+        n_affordable = MAX_COMPARED // max(cost_of_flip, 1)
+        return max(self.n_resamples, min(MAX_FLIPS, n_affordable))
 
     def without_maxima(self, beside: Mapping[str, object]) -> Design:
-        """Return a design for p values that no sign flips alone give; raise if somebody named a correction by flips.
+        """Return a design without a correction by flips, for p values that have other errors than those of flips.
 
         Parameters
         ----------
         beside : mapping of str to object
-            The argument that makes it so, for the message.
+            The argument that brings the other errors, for the message.
+
+        Raises
+        ------
+        ParameterError
+            The user named a correction by flips.
         """
-        if self.correction not in OF_MAXIMA:
+        if self.correction not in MAX_T_CORRECTIONS:
             return self
         if not self.is_default_correction:
             raise ParameterError(argument="correction", given=self.correction, allowed=CORRECTIONS, beside=beside)
@@ -137,15 +168,21 @@ class Design(Estimation):
 
     @property
     def against(self) -> tuple[str, ...]:
-        """What systems are compared with; empty for every pair."""
-        return self.baselines if self.baseline is None else (self.baseline,)
+        """The baselines, one or several; empty where every pair is compared."""
+        if self.baseline is None:
+            return self.baselines
+        return (self.baseline,)
 
     def check_systems(self, names: Sequence[str], *, has_clusters: bool, has_weights: bool = False) -> None:
-        """Raise `ParameterError` if systems of these names, with clusters or weights or not, cannot be compared so."""
+        """Raise `ParameterError` if these systems, with clusters and weights or not, cannot be compared in this way."""
         if len(names) < 2:
             raise ParameterError("a comparison needs two runs or more", given=len(names))
-        if unknown := [one for one in self.against if one not in names]:
-            raise ParameterError(argument="baseline", given=unknown[0], allowed=names)
+        for baseline in self.against:
+            if baseline not in names:
+                raise ParameterError(argument="baseline", given=baseline, allowed=names)
+        allowed = (*CLUSTERED, TUKEY)
+        if self.test in allowed:
+            return
         for name, is_given in (("cluster", has_clusters), ("weights", has_weights)):
-            if is_given and self.test not in {*CLUSTERED, TUKEY}:
-                raise ParameterError(argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={name: None})
+            if is_given:
+                raise ParameterError(argument="test", given=self.test, allowed=allowed, beside={name: None})

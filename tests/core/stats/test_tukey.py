@@ -89,5 +89,6 @@ def test_clusters_are_permuted_as_a_whole() -> None:
 
 
 def test_one_system_is_refused() -> None:
-    with pytest.raises(ParameterError, match="column for each of two or more systems, got 1"):
+    with pytest.raises(ParameterError) as caught:
         stats.tukey_p_values(np.ones((4, 1)))
+    assert (caught.value.argument, caught.value.given) == ("values", 1)

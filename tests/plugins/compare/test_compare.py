@@ -455,7 +455,7 @@ def test_more_sign_flips_are_drawn_where_these_leave_a_decision_open(monkeypatch
     assert {pair.n_resamples for pair in given.pairs} <= {0, 9_999}
     assert min(pair.p_adjusted for pair in given.pairs) >= n_pairs / 10_000
     n_signs = 60 * len(found.measures)
-    monkeypatch.setattr("deadheat.core.design.MOST_COMPARED", 20_000 * (len(found.pairs) + 10 * n_signs))
+    monkeypatch.setattr("deadheat.core.design.MAX_COMPARED", 20_000 * (len(found.pairs) + 10 * n_signs))
     few = dh.compare_evaluations(evaluations, **by_holm)
     assert max(pair.n_resamples for pair in few.pairs) == 20_000
     assert sum(pair.undecided for pair in given.pairs) > sum(pair.undecided for pair in found.pairs)

@@ -15,7 +15,7 @@ from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.judged import kind_asked
 from deadheat.core.cli.options import INTERVALS
 from deadheat.core.cli.paths import shown_path
-from deadheat.core.design import RESAMPLED, Design
+from deadheat.core.design import RESAMPLING_TESTS, Design
 from deadheat.core.libraries import load_libraries
 from deadheat.core.settings import PROPORTION, TIES, Conventions
 
@@ -90,7 +90,7 @@ def intervals_of(
 
 def design_of(options: Mapping[str, Any]) -> Design:
     """Return how to compare."""
-    also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
+    also = ("n_resamples",) if options["test"] in RESAMPLING_TESTS else ()  # a test may need resamples too
     is_fixed = options["n_resamples"] is not None  # no more than these
     return Design.of({**options, "is_fixed": is_fixed, **vars(intervals_of(options, options["seed"], also=also))})
 

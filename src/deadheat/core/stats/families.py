@@ -10,7 +10,8 @@ Student's t of n units increases with it: :math:`t = r \sqrt{(n - 1) / (n - r^2)
 resample, and the sum of a difference of two systems is the difference of their sums.
 
 `family_flips.py` draws the signs and counts, `family_tests.py` makes p-values of the counts, and
-`simultaneous_intervals.py` makes intervals of the largest statistics.
+`simultaneous_intervals.py` makes intervals of the largest statistics. The formulas are derived in docs/math.md, section
+18.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
-from deadheat.core.design import MAX_T, OF_MAXIMA
+from deadheat.core.design import MAX_T, MAX_T_CORRECTIONS
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.alternatives import Alternative, extremeness
 from deadheat.core.stats.resamples import batches
@@ -132,7 +133,7 @@ class Family:
     @property
     def has_maxima(self) -> bool:
         """Whether the largest statistic of each resample decides; a single difference is the largest by itself."""
-        return self.correction in OF_MAXIMA and self.n_differences > 1
+        return self.correction in MAX_T_CORRECTIONS and self.n_differences > 1
 
     @property
     def is_step_down(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, special
-from deadheat.core.design import OF_MAXIMA
+from deadheat.core.design import MAX_T_CORRECTIONS
 from deadheat.core.stats.alternatives import Alternative
 from deadheat.core.stats.families import Blocks, Family, Observed, observe
 from deadheat.core.stats.family_flips import TOLERANCE, Flips, draw_flips
@@ -106,7 +106,7 @@ def flip_family(
     family = Family(blocks, observed, exact, alternative, correction, level / n_families)
     if family.is_exact.all() and not family.has_maxima:
         p_adjusted = None
-        if correction in OF_MAXIMA:
+        if correction in MAX_T_CORRECTIONS:
             p_adjusted = np.minimum(1.0, n_families * exact)
         return FamilyTest(exact, p_adjusted, family.is_exact, n_flips=0, n_counted=0, critical=np.nan)
     flips = draw_flips(family, n_resamples, rng)
@@ -150,7 +150,7 @@ def _decide(family: Family, flips: Flips) -> Decision:
         is_open = find_undecided(p_adjusted, n_counted, "none", family.level)
         return Decision(p_values, p_adjusted, bool(is_open.any()))
     n_counted[family.is_exact | family.observed.is_zero] = 0
-    if family.correction in OF_MAXIMA:  # of a single difference: nothing to correct
+    if family.correction in MAX_T_CORRECTIONS:  # of a single difference: nothing to correct
         is_open = find_undecided(p_values, n_counted, "none", family.level)
         return Decision(p_values, p_values, bool(is_open.any()))
     is_open = find_undecided(p_values, n_counted, family.correction, family.level)

@@ -1,19 +1,21 @@
 """Confidence intervals and standard errors of means over queries, column by column."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from deadheat.core.arrays import ArrayLike, FloatArray, with_own_arithmetic
 from deadheat.core.checks import as_level, as_resamples, check_choice
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import BOUNDED, OF_ANY_MEANS, SKEWED
-from deadheat.core.stats.bootstrap_intervals import bootstrap_t_bounds, resampled_bounds
+from deadheat.core.stats.bootstrap_intervals import bca_bounds, bootstrap_t_bounds, percentile_bounds
 from deadheat.core.stats.gaffke import gaffke_bounds
 from deadheat.core.stats.resamples import BATCH_CELLS, as_resampled_means, batches, bootstrap_means
 from deadheat.core.stats.student_intervals import skewed_t_bounds, t_bounds
-from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, split_into_units
+from deadheat.core.stats.units import Units, as_clusters, as_matrix, as_weights, split_into_units
 
 METHODS = (*OF_ANY_MEANS, BOUNDED)
-EXACT = (BOUNDED, SKEWED, "t")  # methods that draw nothing
+WITHOUT_RESAMPLES = (BOUNDED, SKEWED, "t")
 
 
 @with_own_arithmetic
@@ -31,26 +33,32 @@ def interval_bounds(
 ) -> tuple[FloatArray, FloatArray]:
     r"""Return the bounds of a confidence interval for the mean of each column.
 
-    "bca" takes quantiles of the resampled means at levels that are corrected for bias and skewness,
+    "t" is Student's interval and draws nothing.
+
+    "skewed-t" corrects Student's t for the skewness of the values by Hall's cubic transformation, and is nowhere
+    narrower than "t": see :func:`skewed_t_bounds`.
+
+    "percentile" takes quantiles of the resampled means.
+
+    "bca" takes them at levels that are corrected for bias and skewness,
 
     .. math:: \alpha_i = \Phi\left(z_0 + \frac{z_0 + z_i}{1 - a (z_0 + z_i)}\right)
 
     with :math:`z_0` from the share of resampled means below the mean (equal ones count half) and a from leaving
-    out each unit once. "percentile" takes the plain quantiles; "t" needs no resamples. "bootstrap-t" takes quantiles of
-    the resampled t in place of Student's, and is nowhere narrower than Student's: among few different values the
-    resamples can have too little spread, or none, and an end is infinite then. "skewed-t" corrects Student's t for the
-    skewness of the values instead, by Hall's cubic transformation, and is nowhere narrower than Student's, either: see
-    :func:`skewed_t_bounds`.
+    out each unit once.
+
+    "bootstrap-t" takes quantiles of the resampled t in place of Student's, and is nowhere narrower than "t". With few
+    different values the resamples can have too little spread, or none; then a bound is infinite.
 
     "gaffke" is for values between two limits, such as 0 and 1. It adds a unit with the lowest possible value for the
-    lower end, and with the highest for the upper one, and takes quantiles of means whose weights are drawn evenly
+    lower bound, and with the highest for the upper one, and takes quantiles of means whose weights are drawn evenly
     from all that sum to 1,
 
     .. math:: \sum_{i=1}^{n} w_i x_i + w_{n+1} \ell, \quad w \sim \text{Dirichlet}(1, \dots, 1)
 
-    The quantiles are computed, not drawn: see :mod:`deadheat.stats.gaffke`. Of values that are 0 or 1 it is Clopper and
-    Pearson's interval. That it covers the mean of any distribution as often as it says is a conjecture; no simulation
-    has found less.
+    The quantiles are computed, not drawn: see :mod:`deadheat.core.stats.gaffke`. For values that are 0 or 1 it is
+    Clopper and Pearson's interval. That it covers the mean of any distribution as often as it says is a conjecture; no
+    simulation has found less.
 
     Parameters
     ----------
@@ -64,20 +72,20 @@ def interval_bounds(
         cluster-robust standard error and one degree of freedom less than there are clusters.
     rng : numpy.random.Generator or int, optional
     means : array-like of shape (n_resamples, n_columns), optional
-        What :func:`resampled_means` gave for the same values and clusters; `n_resamples` and `rng` have no use then.
+        The result of :func:`resampled_means` for the same values and clusters, in place of `n_resamples` and `rng`.
     limits : tuple of float, default (0, 1)
         For "gaffke": the lowest and the highest value possible.
     weights : array-like of float, shape (n_queries,) or that of `values`, optional
         How much each query counts, above 0 where there is a value.
-        Query and weight are drawn together, and :math:`\sum w x / \sum w` is the mean;
-        "t" takes the degrees of freedom of the effective number of queries; "gaffke" adds one that weighs as much as
-        one of these, of clusters as one of their effective number.
+        Query and weight are drawn together, and :math:`\sum w x / \sum w` is the mean. "t" takes the degrees of freedom
+        of the effective number of queries; "gaffke" adds a query of the total weight over the effective number. With
+        clusters it is the effective number of clusters.
 
     Returns
     -------
     low, high : ndarray of float, shape (n_columns,)
-        NaN with fewer than two units, and without any for "gaffke"; both are the mean where all values are equal, but
-        not for "gaffke".
+        NaN with fewer than two units, for "gaffke" with none. Where all values are equal both are the mean, except for
+        "gaffke".
 
     Raises
     ------
@@ -85,10 +93,11 @@ def interval_bounds(
 
     References
     ----------
-    Efron 1987, https://doi.org/10.1080/01621459.1987.10478410. Efron and Tibshirani 1993, An Introduction to the
-    Bootstrap, chapters 12 and 14. Gaffke 2005, "Three test statistics for a nonparametric one-sided hypothesis on the
-    mean of a nonnegative variable", Mathematical Methods of Statistics 14. Learned-Miller and Thomas 2019,
-    https://arxiv.org/abs/1905.06208, for the simulations.
+    Efron 1987, https://doi.org/10.1080/01621459.1987.10478410, for "bca". Efron and Tibshirani 1993, An Introduction to
+    the Bootstrap, chapters 12 and 14, https://doi.org/10.1201/9780429246593. Hall 1992,
+    https://doi.org/10.1111/j.2517-6161.1992.tb01876.x, for "skewed-t". Gaffke 2005, "Three test statistics for a
+    nonparametric one-sided hypothesis on the mean of a nonnegative variable", Mathematical Methods of Statistics 14.
+    Learned-Miller and Thomas 2019, https://arxiv.org/abs/1905.06208, for its simulations.
 
     Examples
     --------
@@ -103,38 +112,67 @@ def interval_bounds(
     level = as_level("confidence_level", confidence_level)
     n_resamples = as_resamples("n_resamples", n_resamples)
     values = as_matrix("values", values)
-    codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
-    bounds = np.full((2, values.shape[1]), np.nan)
-    seed = int(random_generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-    given = None if means is None else as_resampled_means(means, values)
-    # as many columns at a time as stay in the cache: resamples of all may take more memory than there is
-    for first, last in batches(values.shape[1], 1 if method in EXACT else n_resamples, BATCH_CELLS):
-        for units in split_into_units(
-            values[:, first:last],
-            codes,
-            fewest=1 if method == BOUNDED else 2,
-            weights=None if own is None else own[:, first:last],
-        ):
-            places = first + units.columns
-            if method == BOUNDED:
-                found = gaffke_bounds(
-                    units.sums, units.sizes[:, None], tail=(1 - level) / 2, limits=limits, added=units.typical_size
-                )
-            elif method == "t":
-                found = t_bounds(units, level)
-            elif method == SKEWED:
-                found = skewed_t_bounds(units, level)
-            elif method == "bootstrap-t":
-                found = bootstrap_t_bounds(units, t_bounds(units, level), level, n_resamples, seed)
-            else:
-                resampled = (
-                    bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
-                    if given is None
-                    else given[:, places]
-                )
-                found = resampled_bounds(units, resampled, method, level)
-            bounds[:, places] = found
+    codes = as_clusters(cluster, len(values))
+    factors = as_weights(weights, values)
+    given_means = None if means is None else as_resampled_means(means, values)
+    seed = int(random_generator(rng).integers(1 << 63))  # one for all columns, so that they share the resamples
+    settings = IntervalSettings(method, level, n_resamples, seed, limits)
+    n_columns = values.shape[1]
+    bounds = np.full((2, n_columns), np.nan)
+    # some columns at a time: the resamples of all together may take more memory than there is
+    cells_of_column = 1 if method in WITHOUT_RESAMPLES else n_resamples
+    for first, last in batches(n_columns, cells_of_column, BATCH_CELLS):
+        batch_factors = None if factors is None else factors[:, first:last]
+        fewest = 1 if method == BOUNDED else 2
+        for units in split_into_units(values[:, first:last], codes, fewest, weights=batch_factors):
+            columns = first + units.columns
+            unit_means = None if given_means is None else given_means[:, columns]
+            bounds[:, columns] = _compute_bounds(units, settings, unit_means)
     return bounds[0], bounds[1]
+
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How the intervals of all columns are computed.
+
+    Attributes
+    ----------
+    method : str
+    level : float
+    n_resamples : int
+    seed : int
+    limits : tuple of float
+        The lowest and the highest value possible.
+    """
+
+    method: str
+    level: float
+    n_resamples: int
+    seed: int
+    limits: tuple[float, float]
+
+
+def _compute_bounds(units: Units, settings: IntervalSettings, given_means: FloatArray | None) -> FloatArray:
+    """Return the bounds of the means of these units, shape (2, n_columns); of resampled means, if these are given."""
+    method = settings.method
+    level = settings.level
+    if method == BOUNDED:
+        tail = (1 - level) / 2
+        sizes = units.sizes[:, None]
+        return gaffke_bounds(units.sums, sizes, tail=tail, limits=settings.limits, added=units.typical_size)
+    if method == "t":
+        return t_bounds(units, level)
+    if method == SKEWED:
+        return skewed_t_bounds(units, level)
+    generator = np.random.default_rng(settings.seed)
+    if method == "bootstrap-t":
+        return bootstrap_t_bounds(units, level, n_resamples=settings.n_resamples, rng=generator)
+    resampled = given_means
+    if resampled is None:
+        resampled = bootstrap_means(units.sums, units.sizes, n_resamples=settings.n_resamples, rng=generator)
+    if method == "bca":
+        return bca_bounds(units, resampled, level)
+    return percentile_bounds(units, resampled, level)
 
 
 @with_own_arithmetic
@@ -143,7 +181,7 @@ def standard_errors(
 ) -> FloatArray:
     r"""Return the standard error of the mean of each column.
 
-    .. math:: \frac{s}{\sqrt{n}}, \quad\text{with clusters}\quad
+    .. math:: \frac{s}{\sqrt{n}}, \quad\text{with G clusters}\quad
         \frac{1}{N} \sqrt{\frac{G}{G - 1} \sum_{g=1}^{G} (S_g - n_g \bar{x})^2}
 
     Parameters
@@ -154,7 +192,7 @@ def standard_errors(
         Code of each query's cluster.
     weights : array-like of float, shape (n_queries,) or that of `values`, optional
         How much each query counts, above 0 where there is a value.
-        The error is the jackknife's.
+        Unequal weights take the jackknife: see :attr:`Units.standard_errors`.
 
     Returns
     -------
@@ -173,7 +211,9 @@ def standard_errors(
     [0.0]
     """
     values = as_matrix("values", values)
-    found = np.full(values.shape[1], np.nan)
-    for units in split_into_units(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
-        found[units.columns] = units.standard_errors
-    return found
+    codes = as_clusters(cluster, len(values))
+    factors = as_weights(weights, values)
+    errors = np.full(values.shape[1], np.nan)
+    for units in split_into_units(values, codes, weights=factors):
+        errors[units.columns] = units.standard_errors
+    return errors

@@ -1,4 +1,4 @@
-"""Groups of items that share keys, directly or by way of others."""
+"""Groups of items that share keys, directly or by way of other items."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 
 def joined_groups(keys: Sequence[Collection[Hashable]]) -> list[int]:
-    """Return a number for each item, the same for those that share a key, directly or by way of others.
+    """Return the group of each item, as a number: items of a group share a key, directly or by way of other items.
 
     Parameters
     ----------
     keys : sequence of collections
-        What each item has; one that has nothing is alone.
+        The keys of each item; an item without keys is a group by itself.
 
     Examples
     --------
@@ -25,9 +25,18 @@ def joined_groups(keys: Sequence[Collection[Hashable]]) -> list[int]:
 
     if not keys:
         return []
-    places: dict[Hashable, int] = {}
-    ends = [(n, places.setdefault(key, len(keys) + len(places))) for n, own in enumerate(keys) for key in own]
-    size = len(keys) + len(places)
-    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    labels = connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size)))[1]
-    return [int(label) for label in labels[: len(keys)]]
+    # a graph whose nodes are the items, and behind them the keys
+    n_items = len(keys)
+    node_of_key: dict[Hashable, int] = {}
+    items = []
+    nodes = []
+    for item, keys_of_item in enumerate(keys):
+        for key in keys_of_item:
+            node = node_of_key.setdefault(key, n_items + len(node_of_key))
+            items.append(item)
+            nodes.append(node)
+    n_nodes = n_items + len(node_of_key)
+    ends = (np.array(items, np.int64), np.array(nodes, np.int64))
+    graph = coo_array((np.ones(len(items)), ends), shape=(n_nodes, n_nodes))
+    _, labels = connected_components(graph)
+    return [int(label) for label in labels[:n_items]]

@@ -1,4 +1,8 @@
-"""How many queries a comparison needs: the paired t test by the noncentral t distribution."""
+r"""How many queries a comparison needs: the power of the paired t test, by the noncentral t distribution.
+
+The t of n differences with true mean :math:`\delta` and standard deviation :math:`\sigma` has the noncentral t
+distribution with n - 1 degrees of freedom and noncentrality :math:`\sqrt{n} \, \delta / \sigma`.
+"""
 
 import math
 from bisect import bisect_left
@@ -8,10 +12,10 @@ from deadheat.core.arrays import special, with_own_arithmetic
 from deadheat.core.checks import as_count, as_level, as_number, as_positive
 from deadheat.core.errors import ParameterError
 from deadheat.core.scalars import is_number
-from deadheat.core.stats.alternatives import as_alternative
+from deadheat.core.stats.alternatives import Alternative, as_alternative
 
 MAX_QUERIES = 10**9
-BISECTIONS = 44  # to thirteen digits
+BISECTIONS = 44  # of an interval: to thirteen digits
 
 
 @with_own_arithmetic
@@ -23,7 +27,7 @@ def power(
     confidence_level: float = 0.95,
     alternative: str = "two-sided",
 ) -> float:
-    """Return the probability that a paired t test finds a true mean difference.
+    """Return the probability that a paired t test finds a true mean difference significant.
 
     Parameters
     ----------
@@ -54,10 +58,11 @@ def power(
     >>> round(power(0.02, 0.1, 50), 3), round(power(0.02, 0.1, 200), 3)
     (0.284, 0.804)
     """
-    as_alternative(alternative)
-    ratio = as_number("difference", difference) / as_positive("std", std)
+    side = as_alternative(alternative)
+    effect = as_number("difference", difference) / as_positive("std", std)
     n_queries = as_count("n_queries", n_queries, low=2)
-    return _power(ratio, n_queries, 1 - as_level("confidence_level", confidence_level), alternative)
+    alpha = 1 - as_level("confidence_level", confidence_level)
+    return _compute_power(effect, n_queries, alpha, side)
 
 
 @with_own_arithmetic
@@ -101,17 +106,12 @@ def sample_size(
     199
     """
     alpha = check_power(power, confidence_level)
-    as_alternative(alternative)
-    towards = -1.0 if alternative == "less" else 1.0
-    possible = is_number(difference) and math.isfinite(difference)
-    if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
-        signs = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
-        raise ParameterError(
-            argument="difference", given=difference, allowed=f"a number {signs}", beside={"alternative": alternative}
-        )
-    ratio = difference / as_positive("std", std)
-    found = bisect_left(range(MAX_QUERIES + 1), power, 2, key=lambda n: _power(ratio, n, alpha, alternative))
-    if found > MAX_QUERIES:
+    side = as_alternative(alternative)
+    _check_difference(difference, side)
+    effect = difference / as_positive("std", std)
+    candidates = range(MAX_QUERIES + 1)
+    n_queries = bisect_left(candidates, power, 2, key=lambda n: _compute_power(effect, n, alpha, side))
+    if n_queries > MAX_QUERIES:
         raise ParameterError(
             f"needs more than {MAX_QUERIES:,} queries",
             argument="difference",
@@ -119,7 +119,25 @@ def sample_size(
             beside={"std": std},
             hint="enlarge it",
         )
-    return found
+    return n_queries
+
+
+def _check_difference(difference: float, alternative: Alternative) -> None:
+    """Raise `ParameterError` unless the difference is finite, and on the side of the alternative."""
+    is_finite = is_number(difference) and math.isfinite(difference)
+    if alternative == "greater":
+        is_allowed = is_finite and difference > 0
+        sign = "above 0"
+    elif alternative == "less":
+        is_allowed = is_finite and difference < 0
+        sign = "below 0"
+    else:
+        is_allowed = is_finite and difference != 0
+        sign = "other than 0"
+    if not is_allowed:
+        raise ParameterError(
+            argument="difference", given=difference, allowed=f"a number {sign}", beside={"alternative": alternative}
+        )
 
 
 @with_own_arithmetic
@@ -131,7 +149,7 @@ def detectable_difference(
     confidence_level: float = 0.95,
     alternative: str = "two-sided",
 ) -> float:
-    """Return the smallest true mean difference that a paired t test finds with a power, in absolute value.
+    """Return the smallest true mean difference, in absolute value, that a paired t test finds with a power.
 
     Parameters
     ----------
@@ -162,20 +180,26 @@ def detectable_difference(
     0.0404
     """
     alpha = check_power(power, confidence_level)
-    std, n_queries = as_positive("std", std), as_count("n_queries", n_queries, low=2)
-    sided = "two-sided" if as_alternative(alternative) == "two-sided" else "greater"
-    return _detectable_ratio(n_queries, alpha, sided, power) * std
+    std = as_positive("std", std)
+    n_queries = as_count("n_queries", n_queries, low=2)
+    side = as_alternative(alternative)
+    if side == "less":  # the mirror image
+        side = "greater"
+    return _find_detectable_effect(n_queries, alpha, side, power) * std
 
 
 @lru_cache(256)
-def _detectable_ratio(n_queries: int, alpha: float, alternative: str, power: float) -> float:
-    """Return the difference that has this power, in units of the standard deviation; many pairs ask for the same."""
+def _find_detectable_effect(n_queries: int, alpha: float, alternative: Alternative, power: float) -> float:
+    """Return the difference over the standard deviation that has this power; cached, as many pairs ask for the same."""
     low, high = 0.0, 1.0
-    while _power(high, n_queries, alpha, alternative) < power:
+    while _compute_power(high, n_queries, alpha, alternative) < power:
         high *= 2
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _power(middle, n_queries, alpha, alternative) >= power else (middle, high)
+        if _compute_power(middle, n_queries, alpha, alternative) >= power:
+            high = middle
+        else:
+            low = middle
     return high
 
 
@@ -187,24 +211,28 @@ def check_power(power: float, confidence_level: float) -> float:
     return alpha
 
 
-def _power(ratio: float, n_queries: int, alpha: float, alternative: str) -> float:
-    """Return the power for a difference in units of the standard deviation."""
-    freedom, centre = n_queries - 1, ratio * math.sqrt(n_queries)
+def _compute_power(effect: float, n_queries: int, alpha: float, alternative: Alternative) -> float:
+    """Return the power of a test at level alpha for an effect, the difference over the standard deviation."""
+    freedom = n_queries - 1
+    noncentrality = effect * math.sqrt(n_queries)
     if alternative == "two-sided":
-        bound = _bound(freedom, alpha / 2)
-        return _upper_tail(freedom, centre, bound) + _upper_tail(freedom, -centre, bound)
-    return _upper_tail(freedom, centre if alternative == "greater" else -centre, _bound(freedom, alpha))
+        critical = _find_critical_t(freedom, alpha / 2)
+        return _upper_tail(freedom, noncentrality, critical) + _upper_tail(freedom, -noncentrality, critical)
+    critical = _find_critical_t(freedom, alpha)
+    if alternative == "less":
+        noncentrality = -noncentrality
+    return _upper_tail(freedom, noncentrality, critical)
 
 
 @lru_cache(256)
-def _bound(freedom: int, tail: float) -> float:
-    """Return the bound that Student's t exceeds with a given probability."""
+def _find_critical_t(freedom: int, tail: float) -> float:
+    """Return the value that Student's t exceeds with a probability of `tail`."""
     return float(-special.stdtrit(freedom, tail))
 
 
-def _upper_tail(freedom: int, centre: float, bound: float) -> float:
-    """Return the probability that noncentral t exceeds a bound, by its mirror image, which keeps small tails."""
-    tail = float(special.nctdtr(freedom, -centre, -bound))
-    if math.isnan(tail):  # far out, where SciPy's series underflows: there the normal limit is 0 or 1 as well
-        tail = float(special.ndtr(centre - bound))
+def _upper_tail(freedom: int, noncentrality: float, critical: float) -> float:
+    """Return the probability that noncentral t exceeds a value, by its mirror image, which keeps small tails exact."""
+    tail = float(special.nctdtr(freedom, -noncentrality, -critical))
+    if math.isnan(tail):  # SciPy's series underflows far out; there the normal limit is 0 or 1 as well
+        tail = float(special.ndtr(noncentrality - critical))
     return tail

@@ -1,4 +1,4 @@
-"""Intervals of proportions, by Clopper and Pearson."""
+"""Intervals of proportions by Clopper and Pearson, also for the probabilities that ties give."""
 
 from __future__ import annotations
 
@@ -20,20 +20,24 @@ def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95)
     S = 0, high is 1 for S = n. If every value is 0 or 1 these are the exact bounds of a binomial proportion, which
     cover the true one with a probability of c or more.
 
-    A query with ties has the probability of a 1 as its value, a number between. Of all values from 0 to 1 with a given
-    mean, 0 and 1 vary most: the mean of every convex function of S is largest for them (by its chord, as in Hoeffding
-    1963), so that S lies closer to its mean than a binomial count, and the bounds cover more. For the tails that is no
-    proof. What is proved: draw a 1 with the probability of each value, and their number T is binomial; its median is S,
-    rounded up or down (Jogdeo and Samuels 1968), so that T reaches the whole number below S in half of all draws or
-    more, and S is at most twice as likely as T to lie so far out. What was found: of many distributions of three
-    values, searched for the worst, none misses more often than 0 and 1 do (``docs/figures/coverage_proportions.py``).
+    A query with ties has the probability of a 1 as its value, a number between 0 and 1. That the bounds cover the true
+    proportion then, too, is supported by three facts:
+
+    * Of all values from 0 to 1 with a given mean, 0 and 1 vary most: the mean of every convex function of S is largest
+      for them (by its chord, as in Hoeffding 1963). So S lies closer to its mean than a binomial count, and the bounds
+      cover more. This is no proof for the tails.
+    * A weaker statement is proved. Draw a 1 with the probability of each value; their number T is binomial. The median
+      of T is S, rounded up or down (Jogdeo and Samuels 1968). So T reaches the whole number below S in half of all
+      draws or more, and S is at most twice as likely as T to lie so far out.
+    * Many distributions of three values were searched for the worst. None misses more often than 0 and 1 do
+      (``docs/figures/coverage_proportions.py``).
 
     Parameters
     ----------
     totals : array-like of float
         Sums of n values each, from 0 to n, of any shape.
     n : int
-        Number of values; there are no bounds of none.
+        Number of values.
     confidence_level : float, default 0.95
         Between 0 and 1.
 
@@ -63,6 +67,8 @@ def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95)
     sums = np.clip(np.asarray(totals, np.float64), 0, n)
     if not n:
         return np.full((2, *sums.shape), np.nan)
-    low = special.betaincinv(np.where(sums > 0, sums, 1.0), n - sums + 1, tail)
-    high = special.betaincinv(sums + 1, np.where(sums < n, n - sums, 1.0), 1 - tail)
-    return np.stack([np.where(sums > 0, low, 0.0), np.where(sums < n, high, 1.0)])
+    has_low = sums > 0
+    has_high = sums < n
+    low = special.betaincinv(np.where(has_low, sums, 1.0), n - sums + 1, tail)
+    high = special.betaincinv(sums + 1, np.where(has_high, n - sums, 1.0), 1 - tail)
+    return np.stack([np.where(has_low, low, 0.0), np.where(has_high, high, 1.0)])

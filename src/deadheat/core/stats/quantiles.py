@@ -13,9 +13,10 @@ from deadheat.core.scalars import ROUNDING
 def quantile_bounds(values: FloatArray, quantile: float, confidence_level: float = 0.95) -> tuple[float, float]:
     r"""Return the bounds of a confidence interval for a quantile: two of the ordered values.
 
-    The l-th smallest of n values lies above the quantile q with probability :math:`P(B < l)`, the u-th below it with
-    :math:`P(B \ge u)`, where B is binomial with n and q; each may be half of 1 - `confidence_level` at most. So the
-    interval covers at least as often as it says, for values of any distribution.
+    Let B be the number of values at or below the quantile q, which is binomial with n and q. The l-th smallest value
+    lies above the quantile with probability :math:`P(B < l)`, and the u-th below it with probability
+    :math:`P(B \ge u)`. Each of the two may be half of 1 - `confidence_level` at most. So the interval covers the
+    quantile at least as often as it says, for values of any distribution.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def quantile_bounds(values: FloatArray, quantile: float, confidence_level: float
     Returns
     -------
     low, high : float
-        Infinite where no value can be an end: the median of fewer than six values has none at 0.95.
+        Infinite where no value can be a bound: for the median of fewer than six values at 0.95.
 
     Raises
     ------
@@ -45,12 +46,16 @@ def quantile_bounds(values: FloatArray, quantile: float, confidence_level: float
     ((2.0, 9.0), (-inf, inf))
     """
     quantile = as_level("quantile", quantile, example="0.5")
-    tail = (1 - as_level("confidence_level", confidence_level)) / 2 + ROUNDING  # half of 1 - 0.8 is less than 0.1
+    level = as_level("confidence_level", confidence_level)
+    tail = (1 - level) / 2 + ROUNDING  # half of 1 - 0.8 is less than 0.1
     ordered = np.sort(values[~np.isnan(values)])
-    n, counts = len(ordered), np.arange(len(ordered))
-    n_low = int((special.bdtr(counts, n, quantile) <= tail).sum())  # of l = 1, 2, ...
-    n_high = int((special.bdtrc(counts, n, quantile) <= tail).sum())  # of u = n, n - 1, ...
-    return (
-        float(ordered[n_low - 1]) if n_low else -np.inf,
-        float(ordered[n - n_high]) if n_high else np.inf,
-    )
+    n = len(ordered)
+    counts = np.arange(n)
+    rank_of_low = int((special.bdtr(counts, n, quantile) <= tail).sum())  # the largest l, 0 if there is none
+    rank_of_high = int((special.bdtrc(counts, n, quantile) <= tail).sum())  # n - u + 1, from the largest value on
+    low, high = -np.inf, np.inf
+    if rank_of_low:
+        low = float(ordered[rank_of_low - 1])
+    if rank_of_high:
+        high = float(ordered[n - rank_of_high])
+    return low, high

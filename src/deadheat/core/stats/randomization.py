@@ -1,4 +1,7 @@
-"""The randomization test of "each difference is as likely d as -d": exact for few units, by drawn signs for more."""
+"""The randomization test of "each difference is as likely d as -d": exact for few units, by drawn signs for more.
+
+The method is explained in docs/math.md, section 18.
+"""
 
 import numpy as np
 

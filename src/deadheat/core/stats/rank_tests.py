@@ -1,4 +1,7 @@
-"""Tests that use the signs and ranks of differences, not their mean: Wilcoxon's signed-rank test and the sign test."""
+"""Tests that use the signs and ranks of differences, not their mean: Wilcoxon's signed-rank test and the sign test.
+
+The distribution of Wilcoxon's statistic is derived in docs/math.md, section 19.
+"""
 
 import numpy as np
 

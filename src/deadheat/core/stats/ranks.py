@@ -29,11 +29,16 @@ def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
     descending = np.take_along_axis(scores, order, axis=1)
     rounding = ROUNDING * np.maximum(1.0, np.abs(scores).max(axis=1, keepdims=True))
     is_lower = -np.diff(descending) > rounding  # than the system before it
-    is_end = np.pad(is_lower, ((0, 0), (1, 1)), constant_values=True)  # whether a tie ends before, or behind, a place
-    places = np.arange(scores.shape[1])
-    first_places = np.maximum.accumulate(np.where(is_end[:, :-1], places, 0), axis=1)
-    ends = np.where(is_end[:, 1:], places, len(places))
-    last_places = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    is_boundary = np.pad(
+        is_lower, ((0, 0), (1, 1)), constant_values=True
+    )  # of a tie: before each place, after the last
+    is_first = is_boundary[:, :-1]
+    is_last = is_boundary[:, 1:]
+    n_systems = scores.shape[1]
+    places = np.arange(n_systems)
+    first_places = np.maximum.accumulate(np.where(is_first, places, 0), axis=1)
+    last_or_none = np.where(is_last, places, n_systems)
+    last_places = np.minimum.accumulate(last_or_none[:, ::-1], axis=1)[:, ::-1]
     first = np.empty(scores.shape, np.int32)
     last = np.empty(scores.shape, np.int32)
     np.put_along_axis(first, order, first_places.astype(np.int32) + 1, axis=1)

@@ -106,13 +106,16 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
             n_queries = drawn[:, -2:-1]
             squared_sizes = drawn[:, -1:]
             mean = drawn_sums / n_queries
-            spread = drawn_squares - 2 * mean * drawn_products + mean**2 * squared_sizes  # sum of (S_g - n_g mean)^2
+            # the sum of (S_g - n_g mean)^2; the number of queries cancels between t's numerator and denominator
+            spread = drawn_squares - 2 * mean * drawn_products + mean**2 * squared_sizes
             is_constant = spread <= negligible_squares
             variance = np.where(is_constant, 1.0, spread * (n_units / (n_units - 1)))
             t = drawn_sums / np.sqrt(variance)
-            is_at_mean = np.abs(drawn_sums) <= negligible_sums
-            limit = np.where(is_at_mean, 0.0, np.copysign(np.inf, drawn_sums))
-            statistics[first + start : first + stop] = np.where(is_constant, limit, t)
+            if is_constant.any():
+                is_at_mean = np.abs(drawn_sums) <= negligible_sums
+                limit = np.where(is_at_mean, 0.0, np.copysign(np.inf, drawn_sums))
+                t = np.where(is_constant, limit, t)
+            statistics[first + start : first + stop] = t
     return statistics
 
 

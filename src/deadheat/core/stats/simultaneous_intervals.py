@@ -1,4 +1,7 @@
-"""Intervals of the mean differences of a family that hold all at once, from the largest statistics of sign flips."""
+"""Intervals of the mean differences of a family that hold all at once, from the largest statistics of sign flips.
+
+The formulas are derived in docs/math.md, section 18.
+"""
 
 import numpy as np
 

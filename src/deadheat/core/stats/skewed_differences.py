@@ -1,10 +1,13 @@
-"""Skewness of differences, and where it makes the level of a test of the mean doubtful."""
+"""Skewness of differences, and where it makes the level of a test of the mean doubtful.
+
+See docs/math.md, section 20.
+"""
 
 import numpy as np
 
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.core.checks import check_choice
-from deadheat.core.design import OF_NO_MEAN
+from deadheat.core.design import RANK_TESTS
 from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, split_into_units
 
 BEARABLE_SKEWNESS = {  # |G1| / sqrt(n) above which a test rejects too often: see `is_doubtful`
@@ -109,7 +112,7 @@ def is_doubtful(skewness: FloatArray, n_units: IntArray, test: str) -> BoolArray
     >>> is_doubtful(np.array([1.5, 1.5, 0.9]), np.array([25, 100, 10]), "randomization").tolist()
     [True, False, False]
     """
-    check_choice("test", test, (*BEARABLE_SKEWNESS, *OF_NO_MEAN))
+    check_choice("test", test, (*BEARABLE_SKEWNESS, *RANK_TESTS))
     if test not in BEARABLE_SKEWNESS:
         return np.zeros(len(skewness), np.bool_)
     bearable = BEARABLE_SKEWNESS[test] * np.sqrt(n_units)

@@ -1,4 +1,7 @@
-"""Intervals of means by Student's t: as it is, corrected for skewness, and by leaving out each unit once."""
+"""Intervals by Student's t: of means, of means corrected for skewness, and of any statistic by the jackknife.
+
+The correction for skewness is derived in docs/math.md, section 20.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, special
 from deadheat.core.stats.units import Units
 
-SYMMETRIC = 1e-6  # skewness below which the cubic transformation is none, but for rounding
+LEAST_SKEW = 1e-6  # with less, the cubic transformation changes nothing but digits that rounding takes
 
 
 def jackknife_bounds(value: float, left_out: FloatArray, confidence_level: float) -> tuple[float, float]:
-    r"""Return the bounds of a statistic by leaving out each unit once, with Student's t.
+    r"""Return the bounds of a statistic by the jackknife, which leaves out each unit once, with Student's t.
 
     .. math:: \hat\theta \pm t_{n-1} \sqrt{\frac{n - 1}{n} \sum_i (\theta_{(i)} - \bar\theta_{(\cdot)})^2}
 
@@ -20,7 +23,7 @@ def jackknife_bounds(value: float, left_out: FloatArray, confidence_level: float
     value : float
         The statistic of all units.
     left_out : ndarray of float, shape (n_units,)
-        The statistic without each unit; NaN where it does not exist, which is left out.
+        The statistic without each unit; a NaN, where it does not exist, is skipped.
     confidence_level : float
 
     Returns
@@ -30,7 +33,7 @@ def jackknife_bounds(value: float, left_out: FloatArray, confidence_level: float
 
     References
     ----------
-    Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 11.
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 11, https://doi.org/10.1201/9780429246593.
 
     Examples
     --------
@@ -38,30 +41,38 @@ def jackknife_bounds(value: float, left_out: FloatArray, confidence_level: float
     >>> round(low, 3), round(high, 3)
     (-0.638, 1.638)
     """
-    kept = left_out[~np.isnan(left_out)]
-    n = len(kept)
+    statistics = left_out[~np.isnan(left_out)]
+    n = len(statistics)
     if n < 2 or np.isnan(value):
         return float("nan"), float("nan")
-    error = float(np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum()))
-    half = float(special.stdtrit(n - 1, (1 + confidence_level) / 2)) * error
-    return value - half, value + half
+    deviations = statistics - statistics.mean()
+    error = float(np.sqrt((n - 1) / n * (deviations**2).sum()))
+    quantile = float(special.stdtrit(n - 1, (1 + confidence_level) / 2))
+    half_width = quantile * error
+    return value - half_width, value + half_width
 
 
 def t_bounds(units: Units, level: float) -> FloatArray:
     """Return the lower and upper bounds by Student's t, shape (2, n_columns)."""
-    half = special.stdtrit(units.freedom, (1 + level) / 2) * units.standard_errors
-    return np.stack([units.means - half, units.means + half])
+    half_widths = special.stdtrit(units.freedom, (1 + level) / 2) * units.standard_errors
+    return np.stack([units.means - half_widths, units.means + half_widths])
 
 
 def skewed_t_bounds(units: Units, level: float) -> FloatArray:
-    r"""Return bounds by Student's t after a correction for skewness, shape (2, n_columns), but none within Student's.
+    r"""Return bounds by Student's t corrected for skewness, but no narrower than Student's, shape (2, n_columns).
+
+    Hall's transformation of t is a cubic that rises everywhere,
 
     .. math:: g(t) = t + \frac{a}{3} t^2 + \frac{a^2}{27} t^3 + \frac{a}{6}, \quad
-        a = \frac{\sum_g r_g^3}{\left(\sum_g r_g^2\right)^{3/2}}, \quad
-        \bar{x} - g^{-1}(\pm q)\, se
+        a = \frac{\sum_g r_g^3}{\left(\sum_g r_g^2\right)^{3/2}}
 
-    with the residuals r of the units (a is their skewness over :math:`\sqrt n`) and a quantile q of Student's t. g
-    rises everywhere, and g(t) is less skewed than t: the error of a one-sided bound falls with 1 / n.
+    with the residuals r of the units (a is their skewness over :math:`\sqrt n`). g(t) is less skewed than t, so the
+    bounds come from a quantile q of Student's t by the inverse,
+
+    .. math:: \bar{x} - g^{-1}(\pm q)\, se, \quad
+        g^{-1}(z) = \frac{3}{a} \left(\sqrt[3]{1 + a \left(z - \frac{a}{6}\right)} - 1\right)
+
+    since :math:`1 + a (g(t) - a / 6) = (1 + a t / 3)^3`. The error of a one-sided bound falls with 1 / n.
 
     References
     ----------
@@ -71,10 +82,16 @@ def skewed_t_bounds(units: Units, level: float) -> FloatArray:
     squares = (residuals**2).sum(axis=0)
     scale = np.where(squares > 0, squares, 1.0)
     skew = ((residuals / np.sqrt(scale)) ** 3).sum(axis=0)
-    skew = np.where(np.abs(skew) < SYMMETRIC, SYMMETRIC, skew)
+    skew = np.where(np.abs(skew) < LEAST_SKEW, LEAST_SKEW, skew)
     quantile = special.stdtrit(units.freedom, (1 + level) / 2)
-    high, low = (3 / skew * (np.cbrt(1 + skew * (z - skew / 6)) - 1) for z in (-quantile, quantile))
+    t_of_high = _invert_transformation(-quantile, skew)
+    t_of_low = _invert_transformation(quantile, skew)
     errors = units.standard_errors
-    lowest = units.means - np.maximum(low, quantile) * errors
-    highest = units.means - np.minimum(high, -quantile) * errors
-    return np.stack([lowest, highest])
+    low = units.means - np.maximum(t_of_low, quantile) * errors
+    high = units.means - np.minimum(t_of_high, -quantile) * errors
+    return np.stack([low, high])
+
+
+def _invert_transformation(z: float, skew: FloatArray) -> FloatArray:
+    """Return the t that Hall's transformation takes to z."""
+    return 3 / skew * (np.cbrt(1 + skew * (z - skew / 6)) - 1)

@@ -30,7 +30,7 @@ class Units:
     sums : ndarray of float, shape (n_units, n_columns)
         Sum of the values in each unit.
     sizes : ndarray of int, shape (n_units,)
-        Number of queries in each unit: ones without clusters; with weights the sum of these.
+        Number of queries in each unit, which is 1 without clusters; with weights the sum of their weights.
     is_weighted : bool, default False
     """
 

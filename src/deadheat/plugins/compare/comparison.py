@@ -16,7 +16,7 @@ from deadheat.core.checks import as_count, as_level, as_positive
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Plottable, Renderable, frame_of
 from deadheat.core.data.sources import Source
-from deadheat.core.design import OF_MAXIMA, TUKEY, Design
+from deadheat.core.design import MAX_T_CORRECTIONS, TUKEY, Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation, kind_of_runs
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
@@ -330,7 +330,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         n_tests = 1
         if any(self.evaluations[name][pair.measure].several_runs for name in (pair.system, pair.baseline)):
             return None, n_tests
-        if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni", *OF_MAXIMA}:
+        if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni", *MAX_T_CORRECTIONS}:
             own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
             n_tests = self.n_strata * max(int((~np.isnan(own)).sum()), 1)
         error = float(self._errors_of([self._place_of(pair)])[0])
@@ -547,7 +547,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         places = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
         parts_in = [part.in_strata(columns, queries) for part in self.parts.values()]
         design = replace(self.design, n_strata=len(places))
-        if len(self.pairs) == len(self.measures) and design.correction in OF_MAXIMA:
+        if len(self.pairs) == len(self.measures) and design.correction in MAX_T_CORRECTIONS:
             design = replace(design, correction="holm")  # of one row in each stratum
         places_in = {name: self._places_in(one) for name, one in self.evaluations.items()}
         with lasting("comparing strata", len(places)) as advance:
@@ -845,7 +845,7 @@ def correct_over_strata(found: dict[Stratum, Comparison], design: Design) -> dic
     if design.test == TUKEY:
         return found
     found = {stratum: replace(part, n_strata=len(found)) for stratum, part in found.items()}
-    if design.correction in OF_MAXIMA:
+    if design.correction in MAX_T_CORRECTIONS:
         return found
     names = ("measure", "p_value", "exact_p_value", "n_resamples")
     together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.core.design import OF_NO_MEAN, Design
+from deadheat.core.design import RANK_TESTS, Design
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.measures import Measure
 from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
@@ -305,7 +305,7 @@ def favoured(pair: Pair, measure: Measure, design: Design) -> str | None:
         return None
     name = pair.system if is_ahead(pair, measure, pair.system) else pair.baseline
     won = pair.wins - pair.losses if name == pair.system else pair.losses - pair.wins
-    return None if design.test in OF_NO_MEAN and won <= 0 else name
+    return None if design.test in RANK_TESTS and won <= 0 else name
 
 
 def doubt(pair: Pair, design: Design) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.core import hooks, stats
 from deadheat.core.arrays import BoolArray, IntArray, run_starts
-from deadheat.core.design import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
+from deadheat.core.design import MAX_T_CORRECTIONS, RANDOMIZATION, RANK_TESTS, RESAMPLING_TESTS, TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval
 from deadheat.core.evaluation.scores import order_by_mean
@@ -671,7 +671,7 @@ def tell_tests(
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
-        Fact("test_resamples", max(n_resamples, design.n_resamples) if design.test in RESAMPLED else None),
+        Fact("test_resamples", max(n_resamples, design.n_resamples) if design.test in RESAMPLING_TESTS else None),
         prose_fact("test", f"{between}: {tested}" if between else tested),
         note_fact("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
         note_fact("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
@@ -690,7 +690,7 @@ def _tell_few_queries(design: Design, pairs: Pairs, units: str, total: str) -> F
     """
     is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
     is_few = is_tested & (units_of(pairs) < FEW)
-    n_few = 0 if design.test in OF_NO_MEAN else int(is_few.sum())
+    n_few = 0 if design.test in RANK_TESTS else int(is_few.sum())
     text = ""
     if n_few:
         text = f"with so few {units} a p near {1 - design.confidence_level:.3g} decides nothing"
@@ -732,10 +732,10 @@ def name_in_brief(places: Sequence[str], pairs: Pairs, which: BoolArray, verb: s
 def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
     """Return the test, how it found p values, and which differences these account for."""
     n, n_exact = len(pairs), int(pairs.column("exact_p_value").sum())
-    if design.test == RANDOMIZATION and design.correction in OF_MAXIMA:
+    if design.test == RANDOMIZATION and design.correction in MAX_T_CORRECTIONS:
         n_exact = int((pairs.column("n_resamples") == 0).sum())  # after the correction
     n_resamples = max(n_resamples_of(pairs), design.n_resamples)
-    is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
+    is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLING_TESTS
     hows = {
         ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
         f", by the normal distribution for {n - n_exact} of {format_count(n, 'difference')}": is_normal,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from deadheat.core.design import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
+from deadheat.core.design import MAX_T_CORRECTIONS, RANDOMIZATION, TUKEY, Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import random_generator
 from deadheat.core.stats import adjust, p_values, significant, standard_errors, tukey_p_values
@@ -192,7 +192,7 @@ def corrected(columns: Mapping[str, AnyArray], design: Design, families: AnyArra
     level = 1 - design.confidence_level
     raw = np.asarray(columns["p_value"], np.float64)
     n_counted = np.asarray(columns["n_resamples"])
-    is_by_maxima = design.test == RANDOMIZATION and design.correction in OF_MAXIMA
+    is_by_maxima = design.test == RANDOMIZATION and design.correction in MAX_T_CORRECTIONS
     if is_by_maxima:
         adjusted = np.asarray(columns["p_adjusted"], np.float64)
         least = adjusted / design.n_strata

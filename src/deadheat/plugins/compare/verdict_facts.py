@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.design import OF_NO_MEAN, TUKEY, Design
+from deadheat.core.design import RANK_TESTS, TUKEY, Design
 from deadheat.core.evaluation.intervals import FEW, FEWEST
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
@@ -690,7 +690,7 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
 def is_near_with_few(pair: Pair, design: Design) -> bool:
     """Return whether p is so near the level that it decides nothing with so few queries or clusters."""
     is_near = pair.p_adjusted > NEAR * (1 - design.confidence_level)
-    return is_near and n_units(pair) < FEW and design.test not in OF_NO_MEAN
+    return is_near and n_units(pair) < FEW and design.test not in RANK_TESTS
 
 
 def _headline_key(kind: str, verdict: Verdict, contest: Contest, doubts: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, align_values
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.run import Run
-from deadheat.core.design import OF_MAXIMA, Design
+from deadheat.core.design import MAX_T_CORRECTIONS, Design
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
@@ -293,7 +293,7 @@ def _smallest(found: Verdict, design: Design) -> Glance:
     level = f"{1 - design.confidence_level:.3g}"
     if found.n_tests > 1:
         level += f"/{found.n_tests}, corrected by {CORRECTION_NAMES[design.correction]}"
-        if design.correction in OF_MAXIMA:
+        if design.correction in MAX_T_CORRECTIONS:
             level = f"{1 - design.confidence_level:.3g} over {found.n_tests} differences"
     return Glance(
         heading,
