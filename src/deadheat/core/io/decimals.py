@@ -54,10 +54,25 @@ def get_decimal_mark() -> str | None:
 
 def may_be_number(text: str, *, has_semicolons: bool) -> bool:
     """Return whether a text is a number if its marks are what they may be."""
-    given = _decimal.get()
-    if given is not None:
-        text = text.replace(MARKS[given == ","], "").replace(given, ".")
-    return is_number_text(text.replace(",", ".") if has_semicolons else text)
+    decimal_mark = _decimal.get()
+    if decimal_mark is not None:
+        text = text.replace(_get_other_mark(decimal_mark), "").replace(decimal_mark, ".")
+    if has_semicolons:
+        text = text.replace(",", ".")
+    return is_number_text(text)
+
+
+def _get_other_mark(mark: str) -> str:
+    """Return the mark that may group thousands where `mark` is the decimal one."""
+    return "." if mark == "," else ","
+
+
+@dataclass(frozen=True)
+class _MarkedNumber:
+    """A number with a mark that may be the decimal one, and its line."""
+
+    text: str
+    line: int
 
 
 @dataclass
@@ -82,42 +97,52 @@ class DecimalColumn:
     name: str
     path: Path
     has_semicolons: bool
-    _first: dict[str, tuple[str, int]] = field(default_factory=dict)  # number with each mark, and its line
+    _first: dict[str, _MarkedNumber] = field(default_factory=dict)  # with each mark
     _may_be_grouped: bool = True
 
     def plain(self, text: str, line: int) -> str:
         """Return a number with a point as its decimal mark; a text that is no number stays one."""
-        given = _decimal.get()
-        if given is None:
-            return self._of_unknown_mark(text, line) if self.has_semicolons else text
-        other = MARKS[given == ","]
-        whole, mark, rest = text.partition(given)
-        if _GROUPED[other].fullmatch(whole):
-            whole = whole.replace(other, "")
-        elif other in text:
+        decimal_mark = _decimal.get()
+        if decimal_mark is None and not self.has_semicolons:
+            return text
+        if decimal_mark is None:
+            return self._read_unknown_mark(text, line)
+        other_mark = _get_other_mark(decimal_mark)
+        whole, mark, fraction = text.partition(decimal_mark)
+        if _GROUPED[other_mark].fullmatch(whole):
+            whole = whole.replace(other_mark, "")
+        elif other_mark in text:
             raise MalformedRowError(
-                f"column {self.name!r} has {text!r}, where {other!r} does not group thousands",
-                allowed=f"numbers with {given!r} as their decimal mark",
+                f"column {self.name!r} has {text!r}, where {other_mark!r} does not group thousands",
+                allowed=f"numbers with {decimal_mark!r} as their decimal mark",
                 path=self.path,
                 line=line,
             )
-        return whole + mark.replace(",", ".") + rest
+        if not mark:
+            return whole + fraction
+        return f"{whole}.{fraction}"
 
-    def _of_unknown_mark(self, text: str, line: int) -> str:
+    def _read_unknown_mark(self, text: str, line: int) -> str:
+        """Return a number with a point, whichever mark it has; keep what its marks may be."""
         marks = [mark for mark in MARKS if mark in text]
         for mark in marks:
-            self._first.setdefault(mark, (text, line))
-        self._may_be_grouped &= (_GROUPED[marks[0]] if marks else _SHORT).fullmatch(text) is not None
+            self._first.setdefault(mark, _MarkedNumber(text, line))
+        grouped_form = _GROUPED[marks[0]] if marks else _SHORT
+        if not grouped_form.fullmatch(text):
+            self._may_be_grouped = False
         if len(self._first) > 1:
-            (_, comma), (_, point) = (self._first[mark] for mark in MARKS)
-            raise self._error(
-                f"column {self.name!r} has numbers with commas (line {comma}) and with points (line {point})", line
+            line_of_comma = self._first[","].line
+            line_of_point = self._first["."].line
+            raise self._make_error(
+                f"column {self.name!r} has numbers with commas (line {line_of_comma}) and with points (line"
+                f" {line_of_point})",
+                line,
             )
         if any(text.count(mark) > 1 for mark in marks):
-            raise self._error(f"column {self.name!r} has {text!r}", line)
+            raise self._make_error(f"column {self.name!r} has {text!r}", line)
         return text.replace(",", ".")
 
-    def _error(self, problem: str, line: int) -> MalformedRowError:
+    def _make_error(self, problem: str, line: int) -> MalformedRowError:
         return MalformedRowError(
             problem,
             hint=Advice("decimal", when="to say which mark is the decimal one, ',' or '.', "),
@@ -128,7 +153,15 @@ class DecimalColumn:
 
     def notes(self) -> tuple[str, ...]:
         """Return which mark was taken for the decimal mark; raise if the marks may as well group thousands."""
-        for mark, (text, line) in self._first.items() if self._may_be_grouped else ():
-            both = f"{text.replace(mark, '')} or {text.replace(mark, '.').rstrip('0').rstrip('.')}"
-            raise self._error(f"column {self.name!r} can be read in two ways: {text!r} is {both}", line)
-        return tuple(f"column {self.name!r}: {mark!r} is the decimal mark" for mark in self._first)
+        notes = []
+        for mark, number in self._first.items():
+            if self._may_be_grouped:
+                without_groups = number.text.replace(mark, "")
+                with_fraction = number.text.replace(mark, ".").rstrip("0").rstrip(".")
+                raise self._make_error(
+                    f"column {self.name!r} can be read in two ways: {number.text!r} is {without_groups} or"
+                    f" {with_fraction}",
+                    number.line,
+                )
+            notes.append(f"column {self.name!r}: {mark!r} is the decimal mark")
+        return tuple(notes)

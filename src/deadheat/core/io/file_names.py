@@ -49,11 +49,14 @@ def make_file_name(name: str, most: int) -> str:
     """
     plain = re.sub(r"[/:]", "_", name)
     safe = _FORBIDDEN.sub("_", plain)
-    if safe == plain and is_portable(plain) and not plain.endswith((".", " ")) and len(plain.encode()) <= most:
-        return plain
-    return append_hash(safe, name, most)
+    has_wrong_end = plain.endswith((".", " "))
+    if safe != plain or has_wrong_end or not is_portable(plain) or len(plain.encode()) > most:
+        return append_hash(safe, name, most)
+    return plain
 
 
 def is_portable(name: str) -> bool:
     """Return whether a name can stay: it is not a device, does not end like a hash, and is normalised Unicode (NFC)."""
-    return not (_RESERVED.fullmatch(name) or _HASHED.search(name)) and unicodedata.is_normalized("NFC", name)
+    if _RESERVED.fullmatch(name) or _HASHED.search(name):
+        return False
+    return unicodedata.is_normalized("NFC", name)

@@ -67,9 +67,11 @@ def check_readable(path: str | os.PathLike[str]) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
             raise DataError(f"is a link to {path.readlink()}, which does not exist", path=path) from None
-        raise DataError("no such file", hint=_meant(path), path=path) from None
+        raise DataError("no such file", hint=_advise_on_missing_file(path), path=path) from None
     except (OSError, ValueError) as error:  # a name that is too long, a folder that may not be entered, a NUL
-        reason = (isinstance(error, OSError) and error.strerror) or error
+        reason: object = error
+        if isinstance(error, OSError) and error.strerror:
+            reason = error.strerror
         raise DataError(f"cannot be opened: {reason}", path=path) from None
     mode = status.st_mode
     if stat.S_ISDIR(mode):
@@ -106,10 +108,10 @@ class FileState:
     def of(cls, path: Path) -> Self:
         """Return the state of a file; of one that is not there all numbers are -1."""
         try:
-            facts = path.stat()
+            status = path.stat()
         except OSError:
             return cls(path, -1, -1, -1)
-        return cls(path, facts.st_size, facts.st_mtime_ns, facts.st_ino)
+        return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
     def check(self) -> None:
         """Raise `DataError` if the file is another one now, or was written since."""
@@ -121,18 +123,21 @@ class FileState:
             )
 
 
-def _meant(path: Path) -> str:
-    """Say what a path that leads to no file may have meant."""
+def _advise_on_missing_file(path: Path) -> str:
+    """Return which file a path without a file may have meant; "" if none is near."""
     if not PATTERN.isdisjoint(path.name):
         return "a pattern names Parquet files for an engine: polars, duckdb or spark"
-    return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else [])
+    if not path.parent.is_dir():
+        return ""
+    return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
 
 
 def _is_endless(path: Path) -> bool:
     """Return whether a device has no end, such as /dev/zero or a disk, not a terminal or /dev/null."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
-        return not os.isatty(descriptor) and os.fstat(descriptor).st_rdev != Path(os.devnull).stat().st_rdev
+        is_null_device = os.fstat(descriptor).st_rdev == Path(os.devnull).stat().st_rdev
+        return not os.isatty(descriptor) and not is_null_device
     finally:
         os.close(descriptor)
 
@@ -143,7 +148,9 @@ def read_plain_head(path: Path) -> bytes | None:
         return None
     with path.open("rb") as file:
         head = file.read(HEAD)
-    return None if detect_compression(head) else head
+    if detect_compression(head):
+        return None
+    return head
 
 
 def refuse_binary(data: bytes, path: Path) -> None:
@@ -154,17 +161,23 @@ def refuse_binary(data: bytes, path: Path) -> None:
         codecs.getincrementaldecoder("utf-8")().decode(head)  # whose last character may be incomplete
         if b"\0" not in head:
             return  # an id may begin like a magic number
-    kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
-    # in UTF-16 about every other byte is NUL; a few are named by their lines, later
-    if kind is None and head.count(b"\0") >= len(head) / 8:
-        kind = "a binary file or UTF-16 text"
+    kind = _find_foreign_kind(head)
     if kind is not None:
-        raise FileFormatError(
-            allowed="text in UTF-8",
-            found=kind,
-            hint=Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None,
-            path=path,
-        )
+        hint = None
+        if head.startswith(b"PAR1"):
+            hint = Advice("format", "parquet", ".parquet")
+        raise FileFormatError(allowed="text in UTF-8", found=kind, hint=hint, path=path)
+
+
+def _find_foreign_kind(head: bytes) -> str | None:
+    """Return what a file is that is not text, by its first bytes; None if they do not say it."""
+    for magic, kind in _FOREIGN.items():
+        if head.startswith(magic):
+            return kind
+    # in UTF-16 about every other byte is NUL; a few are named by their lines, later
+    if head.count(b"\0") >= len(head) / 8:
+        return "a binary file or UTF-16 text"
+    return None
 
 
 def refuse_repeated_mark(head: bytes, path: Path) -> None:
@@ -216,19 +229,31 @@ def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False, p
         held in memory.
     """
     text = io.BytesIO()  # which grows in place, where joining pieces would hold them twice
-    n_held, is_plain = 0, read_plain_head(path) is not None
+    is_plain = read_plain_head(path) is not None
     n_packed = path.stat().st_size  # 0 for a pipe
+    n_bytes = 0  # of memory, so far
     with open_file(path) as file:
         pieces = unpack(file, path, BLOCK)
-        for piece in group_whole_lines(pieces, path) if has_lines else pieces:
-            if not text.tell():
+        if has_lines:
+            pieces = group_whole_lines(pieces, path)
+        for piece in pieces:
+            is_first = text.tell() == 0
+            if is_first:
                 refuse_binary(piece, path)
             if not is_plain:
-                n_parts = sum(map(piece.count, (b",", b";", b"\t", b"\n"))) if as_objects else piece.count(b"\n")
-                n_held += per_byte * len(piece) + n_parts * (OBJECT_BYTES if as_objects else ROW_BYTES)
-                check_memory(n_held, n_packed, path)
+                n_bytes += _estimate_memory(piece, as_objects=as_objects, per_byte=per_byte)
+                check_memory(n_bytes, n_packed, path)
             text.write(piece)
     return text.getvalue().removeprefix(BOM)  # the mark may be in two members of a compressed file
+
+
+def _estimate_memory(piece: bytes, *, as_objects: bool, per_byte: int) -> int:
+    """Return about how many bytes of memory a piece of text takes as a table."""
+    n_bytes = per_byte * len(piece)
+    if as_objects:
+        n_fields = sum(map(piece.count, (b",", b";", b"\t", b"\n")))
+        return n_bytes + n_fields * OBJECT_BYTES
+    return n_bytes + piece.count(b"\n") * ROW_BYTES
 
 
 def check_rows(n_bytes: int, path: Path) -> None:
@@ -256,11 +281,18 @@ def decode_utf8(data: bytes, path: Path, first_line: int = 1, *, advice: Advice 
         text = data.decode()
     except UnicodeDecodeError as error:
         start = data.rfind(b"\n", 0, error.start) + 1
-        line = data[start : data.find(b"\n", error.start) + 1 or None].decode("utf-8", "backslashreplace")
-        letter = data[error.start : error.start + 1].decode("cp1252", "ignore")
-        found = f"byte 0x{data[error.start]:02X}" + (f", {letter} in Windows-1252" if letter else "")
-        in_excel = 'in Excel save it as "CSV UTF-8", or ' if {".csv", ".tsv"} & set(path.suffixes) else ""
-        convert = f"{in_excel}convert it first, for instance with iconv -f cp1252 -t utf-8"
+        end = data.find(b"\n", error.start)
+        if end < 0:
+            end = len(data)
+        line = data[start:end].decode("utf-8", "backslashreplace")
+        wrong_byte = data[error.start : error.start + 1]
+        found = f"byte 0x{wrong_byte[0]:02X}"
+        letter = wrong_byte.decode("cp1252", "ignore")
+        if letter:
+            found += f", {letter} in Windows-1252"
+        convert = "convert it first, for instance with iconv -f cp1252 -t utf-8"
+        if {".csv", ".tsv"} & set(path.suffixes):
+            convert = f'in Excel save it as "CSV UTF-8", or {convert}'
         raise FileFormatError(
             f"the text is not UTF-8 ({found}): '{escape_invisible(line.strip()[:80])}'; {convert}",
             hint=advice,
@@ -281,14 +313,17 @@ def decode_utf8(data: bytes, path: Path, first_line: int = 1, *, advice: Advice 
 
 def group_whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterator[bytes]:
     """Yield the pieces of a file as whole lines; with the path as `bounded`, refuse a line that is too long."""
-    rest, line = b"", 1
+    rest = b""
+    line = 1
     for piece in pieces:
         rest += piece
         if bounded:
             check_lines(rest, bounded, line)
-        if end := rest.rfind(b"\n") + 1:
+        end = rest.rfind(b"\n") + 1
+        if end:
             yield rest[:end]
-            line += rest.count(b"\n") if bounded else 0
+            if bounded:
+                line += rest.count(b"\n")
             rest = rest[end:]
     if rest:
         yield rest
@@ -313,6 +348,14 @@ def check_lines(block: bytes | mmap.mmap, path: Path, first_line: int) -> None:
                 f"a line of more than {LONGEST_LINE:,} bytes, the longest allowed",
                 hint="are there line ends?",
                 path=path,
-                line=first_line + sum(block[n : min(n + STEP, start)].count(b"\n") for n in range(0, start, STEP)),
+                line=first_line + _count_newlines(block, start),
             )
         start = end + 1
+
+
+def _count_newlines(block: bytes | mmap.mmap, end: int) -> int:
+    """Return how many newlines are before a place; a file that is mapped is copied step by step."""
+    n_newlines = 0
+    for start in range(0, end, STEP):
+        n_newlines += block[start : min(start + STEP, end)].count(b"\n")
+    return n_newlines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral
@@ -12,7 +13,6 @@ from typing import Any, cast
 
 from deadheat.core.errors import DataError, DuplicateError, MalformedRowError, SourceTypeError
 from deadheat.core.libraries import polars as pl
-from deadheat.core.structures import group_values
 from deadheat.core.wording import quote_text
 
 NUL = "\0"
@@ -24,7 +24,7 @@ def make_id_column(ids: Sequence[Any], where: str) -> pl.Series:
     try:
         column = pl.Series(ids, dtype=pl.String)
     except (TypeError, UnicodeEncodeError):
-        check_ids(ids, where)
+        check_ids(ids, where)  # names the first wrong one
         raise
     refuse_nul(column, where)
     return column
@@ -78,15 +78,16 @@ def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
     >>> ids_to_text([7, 12], "run"), ids_to_text(["007"], "run")
     (['7', '12'], ['007'])
     """
-    kinds = set(map(type, ids))
-    if kinds <= {str}:
+    types = set(map(type, ids))
+    if types <= {str}:
         return list(ids)
-    texts = {kind for kind in kinds if issubclass(kind, str)}
-    others = kinds - texts
-    if any(issubclass(kind, bool) or not issubclass(kind, Integral) for kind in others):
-        check_ids([one for one in ids if type(one) in others and not is_id(one)], str(where))
-    if texts and others:
-        text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
+    text_types = {id_type for id_type in types if issubclass(id_type, str)}
+    other_types = types - text_types
+    if any(issubclass(id_type, bool) or not issubclass(id_type, Integral) for id_type in other_types):
+        check_ids([given for given in ids if type(given) in other_types and not is_id(given)], str(where))
+    if text_types and other_types:
+        text = next(given for given in ids if type(given) in text_types)
+        number = next(given for given in ids if type(given) in other_types)
         raise SourceTypeError(
             f"ids are text ({text!r}) and numbers ({number!r})",
             allowed="one or the other in a table",
@@ -112,14 +113,17 @@ def normalize_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
     >>> normalize_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
     True
     """
-    names = [unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key for key in given]
-    if len({*names}) < len(names):
-        twice = next(name for name, own in group_values(zip(names, names, strict=True)).items() if len(own) > 1)
-        raise DuplicateError(f"two ids are {twice!r} in Unicode form {form}", allowed="ids that differ in it")
-    return dict(zip(names, given.values(), strict=True))
+    normalized = []
+    for key in given:
+        is_text = isinstance(key, str)
+        normalized.append(unicodedata.normalize(cast("Any", form), key) if is_text else key)
+    if len(set(normalized)) < len(normalized):
+        counts = Counter(normalized)
+        repeated = next(key for key, count in counts.items() if count > 1)
+        raise DuplicateError(f"two ids are {repeated!r} in Unicode form {form}", allowed="ids that differ in it")
+    return dict(zip(normalized, given.values(), strict=True))
 
 
-# C0, DEL and C1, some of which end lines or move the cursor, and the two non-ASCII characters that end lines.
 CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
 _FIND_CONTROL = re.compile(CONTROL)
 LINE_ENDS = r"lines end with \n or \r\n"
@@ -130,24 +134,28 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
     if query_id.isprintable() and doc_id.isprintable():
         return
     for name, given in (("query_id", query_id), ("doc_id", doc_id)):
-        if found := _FIND_CONTROL.search(given):
-            is_mark = found[0] == "\ufeff"
-            raise MalformedRowError(
-                f"{name} {quote_text(given)} contains a byte order mark, which only the start of a file may have"
-                if is_mark
-                else f"{name} {quote_text(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
-                f" and {LINE_ENDS}",
-                hint="were files concatenated?" if is_mark else None,
-                path=path,
-                line=line,
-            )
+        control = _FIND_CONTROL.search(given)
+        if control is None:
+            continue
+        if control[0] == "\ufeff":
+            problem = "contains a byte order mark, which only the start of a file may have"
+            hint = "were files concatenated?"
+        else:
+            problem = f"contains the control character {_name_character(control[0])}; ids have none, and {LINE_ENDS}"
+            hint = None
+        raise MalformedRowError(f"{name} {quote_text(given)} {problem}", hint=hint, path=path, line=line)
+
+
+def _name_character(character: str) -> str:
+    return f"U+{ord(character):04X}"
 
 
 def check_comment(comment: str, path: Path, line: int) -> None:
     """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
-    if found := _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r")):
+    control = _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r"))
+    if control:
         raise MalformedRowError(
-            f"a comment contains the control character U+{ord(found[0]):04X}: {quote_text(comment)}",
+            f"a comment contains the control character {_name_character(control[0])}: {quote_text(comment)}",
             hint=LINE_ENDS,
             path=path,
             line=line,

@@ -43,9 +43,11 @@ def hold_lock(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[
     except Timeout:
         raise DataError(f"another {what} is running there", hint=advice, path=path.parent) from None
     except (OSError, NotImplementedError) as error:
-        if isinstance(error, OSError) and error.errno not in WITHOUT_LOCKS:
-            raise
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason: object = error
+        if isinstance(error, OSError):
+            if error.errno not in WITHOUT_LOCKS:
+                raise
+            reason = error.strerror
         warnings.warn(
             f"{path.parent} cannot be locked ({reason}): run one {what} there at a time",
             DeadheatWarning,

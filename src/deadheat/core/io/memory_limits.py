@@ -52,12 +52,13 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return WithValue(_max_memory, _checked_bytes(_max_memory, n_bytes))
+    return WithValue(_max_memory, _check_bytes(_max_memory, n_bytes))
 
 
-def _checked_bytes(limit: ContextVar[int | None], n_bytes: float) -> int:
-    whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
-    return as_count(limit.name, cast("int", whole))
+def _check_bytes(limit: ContextVar[int | None], n_bytes: float) -> int:
+    if type(n_bytes) is float and n_bytes.is_integer():  # 1e9 is a usual way
+        n_bytes = int(n_bytes)
+    return as_count(limit.name, cast("int", n_bytes))
 
 
 def is_bounded() -> bool:
@@ -73,14 +74,20 @@ def exceeds_memory(n_bytes: int) -> bool:
 
 def fits_in_memory(n_bytes: int, *, is_packed: bool) -> bool:
     """Tell whether a TREC file of this size is read into memory."""
-    n_text, most = n_bytes * (_PACKED if is_packed else 1), _max_memory.get()
-    return n_text < LARGE_TEXT if most is None else n_text * _PER_TREC_BYTE <= most
+    n_text = n_bytes * _PACKED if is_packed else n_bytes
+    most = _max_memory.get()
+    if most is None:
+        return n_text < LARGE_TEXT
+    return n_text * _PER_TREC_BYTE <= most
 
 
 def rows_at_a_time() -> int:
     """Return how many rows of a run that is not held are read at a time."""
     most = _max_memory.get()
-    return _MOST_ROWS if most is None else min(max(most // _BYTES_PER_ROW, _FEWEST_ROWS), _MOST_ROWS)
+    if most is None:
+        return _MOST_ROWS
+    n_rows = max(most // _BYTES_PER_ROW, _FEWEST_ROWS)
+    return min(n_rows, _MOST_ROWS)
 
 
 def check_memory(n_bytes: int, n_packed: int, path: Path | None, *, is_all: bool = False) -> None:
@@ -98,7 +105,9 @@ def check_memory(n_bytes: int, n_packed: int, path: Path | None, *, is_all: bool
     """
     allowed = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_packed, _max_memory.get() or 0)
     if n_bytes > allowed:
-        size = f"about {n_bytes:,} bytes, more than {allowed:,}" if is_all else f"more than {allowed:,} bytes"
+        size = f"more than {allowed:,} bytes"
+        if is_all:
+            size = f"about {n_bytes:,} bytes, more than {allowed:,}"
         raise FileFormatError(
             f"its content takes {size}, the most that may be held at once",
             hint=Advice("max_memory", when="if that is intended, "),

@@ -30,14 +30,13 @@ _PLAIN_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 def build_frame(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from a checked dict of dicts, in its order."""
-    lengths = [len(documents) for documents in mapping.values()]
-    return pl.DataFrame(
-        {
-            "query_id": make_id_column(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
-            "doc_id": make_id_column(list(chain.from_iterable(mapping.values())), where),
-            VALUE_COLUMN[kind]: read_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
-        }
-    )
+    queries = list(mapping)
+    n_documents = [len(documents) for documents in mapping.values()]
+    query_of_row = np.repeat(np.arange(len(queries)), n_documents)
+    query_ids = make_id_column(queries, where).gather(query_of_row)
+    doc_ids = make_id_column(list(chain.from_iterable(mapping.values())), where)
+    numbers = read_numbers(mapping, queries, kind, where) + 0.0  # -0.0 becomes 0.0
+    return pl.DataFrame({"query_id": query_ids, "doc_id": doc_ids, VALUE_COLUMN[kind]: numbers})
 
 
 def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
@@ -48,7 +47,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
     :func:`read_numbers` checks the numbers, once.
     """
     if not is_plain(source):
-        query, documents = next(one for one in source.items() if not isinstance(one[1], Mapping))
+        query, documents = next(item for item in source.items() if not isinstance(item[1], Mapping))
         raise SourceTypeError(
             found=f"{documents!r} for {query!r}",
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
@@ -57,13 +56,11 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
         raise DataError("empty: it has no queries", path=where)
     mapping: dict[str, Mapping[str, float]]
     mapping = dict(zip(ids_to_text(list(source), where), source.values(), strict=True))
-    first = [*map(next, map(iter, filter(None, mapping.values())))]  # document of each query
-    if not set(map(type, first)) <= {str}:
-        first = ids_to_text(first, where)  # raises for a mix of both
-        mapping = {
-            query: dict(zip(ids_to_text(list(documents), where), documents.values(), strict=True))
-            for query, documents in mapping.items()
-        }
+    first_docs = [next(iter(documents)) for documents in mapping.values() if documents]
+    if not set(map(type, first_docs)) <= {str}:
+        ids_to_text(first_docs, where)  # raises for a mix of both
+        for query, documents in mapping.items():
+            mapping[query] = dict(zip(ids_to_text(list(documents), where), documents.values(), strict=True))
     _check_all_ids(mapping, where)
     return mapping
 
@@ -74,16 +71,16 @@ def _check_all_ids(mapping: Mapping[Any, Mapping[Any, Any]], where: str) -> None
         try:
             text = "".join(ids)
         except TypeError:
-            check_ids([*ids], where)
+            check_ids(list(ids), where)
             raise
         if NUL in text or "" in ids or not text.isascii():  # perhaps a lone surrogate
-            check_ids([*ids], where)
+            check_ids(list(ids), where)
 
 
 def is_plain(source: Mapping[Any, Any]) -> bool:
     """Return whether each query has a mapping of documents to numbers."""
     types = set(map(type, source.values()))
-    return types == {dict} or all(issubclass(one, Mapping) for one in types)
+    return types == {dict} or all(issubclass(documents_type, Mapping) for documents_type in types)
 
 
 def has_numbers(source: Mapping[Any, Any]) -> bool:
@@ -104,7 +101,7 @@ def has_numbers(source: Mapping[Any, Any]) -> bool:
             types.update(map(type, documents.values()))
         elif documents:
             types.add(type(next(reversed(documents.values()))))
-    return all(issubclass(kind, _PLAIN_NUMBERS) for kind in types)
+    return all(issubclass(number_type, _PLAIN_NUMBERS) for number_type in types)
 
 
 def copy_nested(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, Any]]:
@@ -126,11 +123,11 @@ def copy_nested(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, 
     for query, documents in copies.items():
         first = next(iter(documents.values()), None)
         if not isinstance(first, _PLAIN_NUMBERS) and hasattr(first, "item"):
-            copies[query] = {doc: _number_in(value) for doc, value in documents.items()}
+            copies[query] = {doc: _take_number_out(value) for doc, value in documents.items()}
     return copies
 
 
-def _number_in(value: Any) -> Any:  # noqa: ANN401 - it may be anything
+def _take_number_out(value: Any) -> Any:  # noqa: ANN401 - it may be anything
     """Return the number in an array without a dimension, and any other value as it is."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
@@ -140,12 +137,15 @@ def read_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str
 
     Numbers are checked one by one only if some number may be wrong.
     """
-    numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
-    n_queries = 1 + PACKED * len(queries) // (len(numbers) + 1)
-    with _checked_numbers(numbers, mapping, queries, kind, where):
+    n_numbers = sum(len(mapping[query]) for query in queries)
+    numbers = np.empty(n_numbers)
+    # few numbers a query are packed for several queries at a time
+    n_queries = 1 + PACKED * len(queries) // (n_numbers + 1)
+    end = 0
+    with _check_numbers(numbers, mapping, queries, kind, where):
         for first in range(0, len(queries), n_queries):
-            some = (mapping[query].values() for query in queries[first : first + n_queries])
-            at = _pack([*chain.from_iterable(some)], numbers, at)
+            values = chain.from_iterable(mapping[query].values() for query in queries[first : first + n_queries])
+            end = _pack(list(values), numbers, end)
     return numbers
 
 
@@ -161,8 +161,8 @@ class JudgedScores:
     docs : list of str, of length n_judged
         The judged documents.
     relevance : ndarray of float, shape (n_judged,)
-    own : ndarray of float, shape (n_judged,)
-        Their scores, NaN where the query lacks the document.
+    judged_scores : ndarray of float, shape (n_judged,)
+        The scores of the judged documents, NaN where the query lacks the document.
     judged_bounds : ndarray of int, shape (n_queries + 1,)
         Where the judgments of each query start, and their number.
     """
@@ -171,7 +171,7 @@ class JudgedScores:
     bounds: IntArray
     docs: list[str]
     relevance: FloatArray
-    own: FloatArray
+    judged_scores: FloatArray
     judged_bounds: IntArray
 
 
@@ -194,25 +194,33 @@ def look_up_judged(
         For the first number that cannot be evaluated.
     """
     retrieved = {query: run.get(query, {}) for query in queries}
-    scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
-    docs, relevance, own, some = list[str](), list[float](), list[float](), list[float]()
-    with _checked_numbers(scores, retrieved, queries, "run", run_where):
+    scores = np.empty(sum(map(len, retrieved.values())))
+    bounds = [0]
+    judged_bounds = [0]
+    docs: list[str] = []
+    relevance: list[float] = []
+    scores_of_judged: list[float] = []
+    waiting: list[float] = []  # scores that are not yet packed
+    n_packed = 0
+    with _check_numbers(scores, retrieved, queries, "run", run_where):
         for query, documents in retrieved.items():
             judged = qrels[query]
-            some += documents.values()
-            if len(some) > PACKED:
-                at, some = _pack(some, scores, at), []
-            own += map(documents.get, judged, repeat(_ABSENT))
+            waiting += documents.values()
+            if len(waiting) > PACKED:
+                n_packed = _pack(waiting, scores, n_packed)
+                waiting = []
+            scores_of_judged += map(documents.get, judged, repeat(_ABSENT))
             docs += judged
             relevance += judged.values()
-            bounds.append(at + len(some))
+            bounds.append(n_packed + len(waiting))
             judged_bounds.append(len(docs))
-        _pack(some, scores, at)
-    levels, found_scores = np.empty((2, len(docs)))
-    _pack(own, found_scores, 0)
-    with _checked_numbers(levels, qrels, queries, "qrels", qrels_where):
+        _pack(waiting, scores, n_packed)
+    levels = np.empty(len(docs))
+    judged_scores = np.empty(len(docs))
+    _pack(scores_of_judged, judged_scores, 0)
+    with _check_numbers(levels, qrels, queries, "qrels", qrels_where):
         _pack(relevance, levels, 0)
-    return JudgedScores(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
+    return JudgedScores(scores, np.array(bounds), docs, levels, judged_scores, np.array(judged_bounds))
 
 
 def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
@@ -226,7 +234,7 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
 
 
 @contextmanager
-def _checked_numbers(
+def _check_numbers(
     numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str
 ) -> Iterator[None]:
     """Raise for the first number that cannot be evaluated: that cannot be packed inside, or is doubtful afterwards.
@@ -242,10 +250,12 @@ def _checked_numbers(
         raise
     if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
         return
-    is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
+    is_doubtful = ~(np.abs(numbers) < LARGEST_INTEGER)
+    start = 0
     for query in queries:
         documents = mapping[query].items()
-        own = is_doubtful[start : start + len(documents)]
+        are_doubtful = is_doubtful[start : start + len(documents)]
         start += len(documents)
-        for doc, value in compress(documents, own) if own.any() else ():
-            check_number(kind, query, doc, value, where)
+        if are_doubtful.any():
+            for doc, value in compress(documents, are_doubtful):
+                check_number(kind, query, doc, value, where)

@@ -34,31 +34,44 @@ def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
 def are_beyond(values: AnyArray) -> BoolArray:
     """Tell which numbers of an array float64 may merge with neighbours: whole ones beyond 2**53, and longer floats."""
     beyond: BoolArray = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
-    return beyond if values.dtype.kind in "iu" else beyond & (values.astype(np.float64) != values)
+    if values.dtype.kind in "iu":
+        return beyond
+    return beyond & (values.astype(np.float64) != values)
 
 
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
-    place = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}"
-    is_grade = isinstance(value, str) and value[:1].isdigit()
-    try:
-        number = None if isinstance(value, str | bytes) else float(value)
-    except (TypeError, ValueError):
-        number = None
-    except OverflowError:
-        number = float("inf")
-    if number is None:
-        msg = f"{place} is not a number: {value!r}"
-    elif np.isnan(number):
-        msg = f"{place} is NaN"
-    elif isinstance(value, Real | Decimal) and is_beyond(value) and (isinstance(value, _EXACT) or value != number):
-        msg = f"{place} is {format_given(value)}, {BEYOND}"
-    elif kind == "qrels" and np.isinf(number):
-        msg = f"{place} is infinite: {value!r}"
-    else:
+    problem = _find_problem(value, kind)
+    if not problem:
         return
-    python = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"' if is_grade else None
-    raise DataError(msg, python=python, path=where)
+    python = None
+    if isinstance(value, str) and value[:1].isdigit():
+        python = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"'
+    raise DataError(
+        f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r} is {problem}", python=python, path=where
+    )
+
+
+def _find_problem(value: Any, kind: Kind) -> str:  # noqa: ANN401 - as above
+    """Return why a value cannot be evaluated; "" if it can."""
+    number: float | None = None
+    if not isinstance(value, str | bytes):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = None
+        except OverflowError:
+            number = math.inf
+    if number is None:
+        return f"not a number: {value!r}"
+    if np.isnan(number):
+        return "NaN"
+    is_large = isinstance(value, Real | Decimal) and is_beyond(value)
+    if is_large and (isinstance(value, _EXACT) or value != number):
+        return f"{format_given(value)}, {BEYOND}"
+    if kind == "qrels" and np.isinf(number):
+        return f"infinite: {value!r}"
+    return ""
 
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
@@ -76,14 +89,15 @@ def is_number_text(text: str) -> bool:
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str = "") -> float:
     """Return the score, rank or relevance in `text`, or raise DataError."""
     name = name or VALUE_COLUMN[kind]
-    if not _NUMBER.fullmatch(text):
+    if not is_number_text(text):
+        hint = None
+        if not text and kind == "qrels":
+            hint = "leave out what is not judged, or add the file to the qrels: deadheat convert --add"
         raise DataError(
             f"{name} must be a number",
             given=text,
             found=None if text else "an empty field",
-            hint="leave out what is not judged, or add the file to the qrels: deadheat convert --add"
-            if not text and kind == "qrels"
-            else None,
+            hint=hint,
             path=path,
             line=line,
         )
@@ -94,18 +108,22 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
         raise DataError(f"{name} must be finite", given=text, path=path, line=line)
     if math.isinf(value) and any(char.isdigit() for char in text):
         raise DataError(f"{name} is beyond the range of float64: {quote_text(text)}", path=path, line=line)
-    if abs(value) >= LARGEST_INTEGER and not math.isinf(value) and not _is_held(text, value):
+    if abs(value) >= LARGEST_INTEGER and not math.isinf(value) and not _is_exact(text, value):
         raise DataError(f"{name} is {quote_text(text)}, {BEYOND}", path=path, line=line)
     return value
 
 
-def _is_held(text: str, value: float) -> bool:
+def _is_exact(text: str, value: float) -> bool:
     """Tell whether a large number is what float64 makes of its text: exactly, rounded to its digits, or in short."""
-    given = Decimal(text)  # int() refuses thousands of digits
+    written = Decimal(text)  # int() refuses thousands of digits
     if _INTEGER.fullmatch(text):
-        return not is_beyond(given)
-    n_digits = len(text.lower().partition("e")[0].strip("+-").replace(".", "").lstrip("0"))
-    return given in {Decimal(value), Decimal(repr(value)), Context(prec=n_digits).plus(Decimal(value))}
+        return not is_beyond(written)
+    mantissa, _, _ = text.lower().partition("e")
+    digits = mantissa.strip("+-").replace(".", "").lstrip("0")
+    exact = Decimal(value)
+    rounded = Context(prec=len(digits)).plus(exact)
+    shortest = Decimal(repr(value))
+    return written in {exact, rounded, shortest}
 
 
 def to_python_numbers(values: Sequence[Any]) -> Sequence[Any]:
@@ -116,14 +134,18 @@ def to_python_numbers(values: Sequence[Any]) -> Sequence[Any]:
     >>> to_python_numbers([np.float32(0.5), 0.1])
     [0.5, 0.1]
     """
-    kinds = {*map(type, values)}
-    if len(kinds) == 1 or not any(issubclass(kind, np.generic) for kind in kinds):
+    types = set(map(type, values))
+    if len(types) == 1 or not any(issubclass(value_type, np.generic) for value_type in types):
         return values
-    return [one.item() if isinstance(one, np.generic) else one for one in values]
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
-    chunks = map(pl.Series.to_numpy, values.get_chunks())  # one by one, as one array of all is a copy of a large file
-    # null is NaN, which is neither below nor above another number
-    return all(one.min() > -LARGEST_INTEGER and one.max() < LARGEST_INTEGER for one in chunks if len(one))
+    # chunk by chunk, as one array of all is a copy of a large file
+    for chunk in values.get_chunks():
+        numbers = chunk.to_numpy()
+        # null is NaN, which is neither below nor above another number
+        if len(numbers) and not (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
+            return False
+    return True

@@ -44,17 +44,18 @@ def write_text(
     elif table.width and _begins_like_a_command(table):
         quoted = "always"
     # rows written together
-    size = 1 << 18 if compression == "uncompressed" else max(table.height, 1)
-    for start in range(0, max(table.height, 1), size):
-        held = io.BytesIO()
+    n_rows = max(table.height, 1)
+    size = 1 << 18 if compression == "uncompressed" else n_rows
+    for start in range(0, n_rows, size):
+        text = io.BytesIO()
         table[start : start + size].write_csv(
-            held,
+            text,
             separator=separator or ",",
             include_header=separator is not None and not start,
             quote_style=quoted,
             compression=compression,
         )
-        file.write(held.getbuffer())
+        file.write(text.getbuffer())
 
 
 def _begins_like_a_command(table: pl.DataFrame) -> bool:
@@ -103,12 +104,12 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     path = check_path(path)
     may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
     if may_be_redirected or (path.exists() and not path.is_file()):
-        with tempfile.TemporaryFile() as held:
+        with tempfile.TemporaryFile() as temporary_file:
             with name_file_in_errors(tempfile.gettempdir()):
-                yield held
-            held.seek(0)
+                yield temporary_file
+            temporary_file.seek(0)
             with path.open("ab") as stream:  # append: standard output may be a file that others write to
-                shutil.copyfileobj(held, stream)
+                shutil.copyfileobj(temporary_file, stream)
         return
     target = Path(os.path.realpath(path))
     mode = None
@@ -121,7 +122,8 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if os.fspath(path_given).endswith(os.sep):
         raise DataError("is written as a folder", allowed="a file", path=path)
     if not target.parent.is_dir():
-        raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
+        missing = target.parent if path.is_symlink() else path.parent
+        raise DataError(f"no such folder: {str(missing)!r}", path=path)
     ending = f".deadheat-{os.urandom(4).hex()}.tmp"
     temporary = target.with_name(f".{cut_bytes(target.name, LONGEST_NAME - len(ending) - 1)}{ending}")
     try:
@@ -165,8 +167,9 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
             file = stack.enter_context(replace_file(path))
             write_to(file)
             file.flush()
-            if path.exists() and not (path.is_file() and filecmp.cmp(path, file.name, shallow=False)):
-                differing += [name] if path.is_dir() or not force else []
+            is_same = path.is_file() and filecmp.cmp(path, file.name, shallow=False)
+            if path.exists() and not is_same and (path.is_dir() or not force):
+                differing.append(name)
         if differing:
             raise DataError(
                 f"{format_list(differing)} in it would be replaced",

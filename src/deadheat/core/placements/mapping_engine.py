@@ -51,8 +51,8 @@ class MappingEngine:
         numbers = self._numbers
         judged_query = np.repeat(np.arange(len(self._query_ids)), np.diff(numbers.judged_bounds))
         unjudged = self._check_unjudged_queries()
-        retrieved = np.flatnonzero(~np.isnan(numbers.own))  # judgments whose document was retrieved
-        scores = round_scores(numbers.own[retrieved], self._precision)
+        retrieved = np.flatnonzero(~np.isnan(numbers.judged_scores))  # judgments whose document was retrieved
+        scores = round_scores(numbers.judged_scores[retrieved], self._precision)
         query = judged_query[retrieved]
         counts = count_above_and_tied(self._scores, numbers.bounds, query, scores)
         return build_placements(
