@@ -34,7 +34,7 @@ READERS = {
     "core/io/guarding.py": "PyO3: the first line of a panic of Polars",
     "core/io/lazy.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "core/io/objects.py": "json: whether something follows the first value",
-    "core/io/formats/delimited.py": "csv: which of its two errors it is",
+    "core/io/formats/csv_rows.py": "csv: which of its two errors it is",
     "plugins/bench/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "plugins/bench/ontology/ontology.py": "pronto, fastobo: what is wrong with a file",
     "core/evaluation/saved.py": "Polars, NumPy, Python: what is wrong with a value of a save",

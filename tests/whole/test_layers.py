@@ -125,7 +125,7 @@ LATE = {
     "evaluation.scores imports stats in _ends": "SciPy",
     "evaluation.scores imports stats in _skewness": "SciPy",
     "evaluation.scores imports stats in intervals": "SciPy",
-    "io.formats.__init__ imports io in scan": "Narwhals",
+    "io.formats.__init__ imports io in _add_values": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
     "io.records imports io in read_rows": "Narwhals",
     "io.sources imports io in read_frame": "Narwhals",

@@ -25,8 +25,8 @@ from deadheat.core.errors import (
     SwappedFilesError,
 )
 from deadheat.core.io.columns import resolve_columns
-from deadheat.core.io.formats import Content, chosen_format, delimited, locate, scan, tag_of
-from deadheat.core.io.formats.delimited import HeaderFile, _parse, _read_rows
+from deadheat.core.io.formats import Content, choose_format, delimited, locate, read_tag, scan
+from deadheat.core.io.formats.delimited import HeaderFile, parse_rows, read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +70,7 @@ def written(tmp_path: Path, content: str | bytes, name: str = "x.csv") -> Path:
     ],
 )
 def test_the_name_says_the_format(name: str, expected: str) -> None:
-    assert chosen_format(name) == expected
+    assert choose_format(name) == expected
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
@@ -394,9 +394,9 @@ def test_polars_and_the_slow_way_agree(
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
     table = HeaderFile(path, "run", ",")
-    table.choose({})
-    fast = _parse(table, {"score": 2})
-    slow, _ = _read_rows(table, {"score": 2})
+    table.choose_columns({})
+    fast = parse_rows(table, {"score": 2})
+    slow, _ = read_rows(table, {"score": 2})
     assert slow.rows() == rows
     assert fast is None or fast.equals(slow)
 
@@ -500,7 +500,7 @@ def test_qrels_with_fractions_under_the_name_of_scores_are_doubted(scores: tuple
     ],
 )
 def test_the_tag_is_that_of_the_last_row(tmp_path: Path, name: str, text: str, tag: str | None) -> None:
-    assert tag_of(written(tmp_path, text, name)) == tag
+    assert read_tag(written(tmp_path, text, name)) == tag
 
 
 @pytest.mark.plugins("columns")
@@ -510,8 +510,8 @@ def test_scores_beside_semicolons_are_read_at_once(tmp_path: Path, monkeypatch: 
     path = written(tmp_path, "qid;docno;a;b;c\nq;d;0,5;1;x\nq;e;-0,25;2.5;y\n", "x.csv")
     names = ["a", "b"]
     one_by_one = {name: frame_in(scan(path, "run", columns={"score": name}))["score"].to_list() for name in names}
-    read = Mock(side_effect=_read_rows)
-    monkeypatch.setattr(delimited, "_read_rows", read)
+    read = Mock(side_effect=read_rows)
+    monkeypatch.setattr(delimited, "read_rows", read)
     found = scan_columns(path, None, {})
     assert {name: scores.tolist() for name, scores in found.scores.items()} == one_by_one
     assert one_by_one == {"a": [0.5, -0.25], "b": [1.0, 2.5]}

@@ -14,7 +14,7 @@ import pytest
 from deadheat.core.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.core.io import files, splitting
 from deadheat.core.io.formats import scan
-from deadheat.core.io.formats.trec import Marked, read_blocks, read_lines
+from deadheat.core.io.formats.trec import MarkedLines, read_blocks, read_lines
 
 if TYPE_CHECKING:
     from deadheat.core.errors import DataError
@@ -101,7 +101,7 @@ def test_a_comment_has_no_character_after_which_a_row_may_follow(end: str, tmp_p
     with pytest.raises(MalformedRowError, match=rf"x.run:2: a comment .* U\+{ord(end):04X}"):
         read(path)
     with pytest.raises(MalformedRowError, match=rf"x.run:2: a comment .* U\+{ord(end):04X}"):
-        list(read_blocks(path, "run", Marked("run"), 1))
+        list(read_blocks(path, "run", MarkedLines("run"), 1))
 
 
 def test_a_comment_may_have_tabs_and_a_windows_line_end(tmp_path: Path) -> None:

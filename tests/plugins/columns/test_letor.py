@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
 from deadheat.core.io.files import blocks
-from deadheat.core.io.formats import format_of
+from deadheat.core.io.formats import find_format
 from deadheat.plugins.columns import letor
 from deadheat.plugins.columns.letor import is_letor, read_letor
 
@@ -169,7 +169,7 @@ def test_a_file_is_recognised_by_its_name_or_its_first_line(name: str, tmp_path:
 
 
 def test_trec_is_not_taken_for_letor(tmp_path: Path) -> None:
-    assert format_of(written(tmp_path, "q1 0 qid:1 1\n", "x.txt"), None).name == "trec"
+    assert find_format(written(tmp_path, "q1 0 qid:1 1\n", "x.txt"), None).name == "trec"
     assert not is_letor(b"# 1 qid:1 1:2\nq1 0 d1 1\n")
     assert is_letor(b"\n# a comment\n 1\tqid:1 1:2")
     assert not is_letor(b"")

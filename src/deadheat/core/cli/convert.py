@@ -176,9 +176,9 @@ def _named(path: str) -> set[Kind]:
 
 def _read(source: str, kind: Kind | None, from_format: str | None) -> dh.Qrels | dh.Run:
     """Read a file as the kind that was given, else as the kind that its rows show."""
-    from deadheat.core.io.formats import FORMATS, chosen_format
+    from deadheat.core.io.formats import FORMATS, choose_format
 
-    doubt = "" if kind else _doubt(Path(source), FORMATS[chosen_format(source, from_format)])
+    doubt = "" if kind else _doubt(Path(source), FORMATS[choose_format(source, from_format)])
     refuse_if(doubt, f"{source!r} {doubt}: give --kind qrels or --kind run")
     if kind is not None:
         return (dh.Qrels if kind == "qrels" else dh.Run)(source, format=from_format)

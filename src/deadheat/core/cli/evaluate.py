@@ -402,9 +402,9 @@ def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) 
 
 def _form_of(path: str) -> str | None:
     """Return the name of the format of a file that can be read."""
-    from deadheat.core.io.formats import format_of
+    from deadheat.core.io.formats import find_format
 
     try:
-        return format_of(path, None).name if Path(path).is_file() else None
+        return find_format(path, None).name if Path(path).is_file() else None
     except DataError:  # reading it raises the error
         return None

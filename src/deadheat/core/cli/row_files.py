@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def chosen_format_of(target: str, given: str | None = None) -> str:
     """Return the format to write: the one given, else the one that the name implies; without a suffix, TREC."""
-    from deadheat.core.io.formats import FORMATS, SUFFIXES, chosen_format, ending
+    from deadheat.core.io.formats import FORMATS, SUFFIXES, choose_format, ending
 
     suffix = "" if target == STDOUT else ending(target)
-    chosen = chosen_format(target, given)  # it knows the formats of other distributions, too
+    chosen = choose_format(target, given)  # it knows the formats of other distributions, too
     refuse_if(
         given is None and suffix and suffix not in SUFFIXES,
         f"{target!r} names no format: give --to {', '.join(FORMATS)}",

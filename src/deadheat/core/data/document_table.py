@@ -19,8 +19,8 @@ from deadheat.core.errors import DuplicateError, SourceTypeError
 from deadheat.core.io.columns import check_given
 from deadheat.core.io.files import CATALOGUE, FileState, is_in_catalogue
 from deadheat.core.io.folders import choose_file, read_folder
-from deadheat.core.io.formats import Content, chosen_format, is_too_large, locate, scan
-from deadheat.core.io.formats.trec import ranks_of_file
+from deadheat.core.io.formats import Content, choose_format, is_too_large, locate, scan
+from deadheat.core.io.formats.trec import read_first_ranks
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.ids import FORMS
 from deadheat.core.io.kinds import Kind
@@ -79,7 +79,7 @@ class DocumentTable(InNotebooks):
         self.name = name or self._label_source(source)
         self.format: str | None = None
         if format is not None:
-            self.format = chosen_format("", format)
+            self.format = choose_format("", format)
         self.columns: dict[str, str] = {}
         if columns is not None:
             self.columns = check_given(columns)
@@ -127,7 +127,7 @@ class DocumentTable(InNotebooks):
             content = self._load_file(file)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
-            return Content(path, ranks=ranks_of_file(path))
+            return Content(path, ranks=read_first_ranks(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
         if content.read_by:

@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DeadheatWarning
-from deadheat.core.io.formats.base import FEWEST, ROWS
+from deadheat.core.io.formats.base import COMPARED_ROWS, FEWEST_ORDERED
 from deadheat.core.io.list_order import ListOrder
 from deadheat.core.io.nested import Nested
 from deadheat.core.libraries import is_polars_frame, polars as pl
@@ -81,7 +81,7 @@ def _count_rises_and_falls(head: pl.DataFrame, *, ascending: bool) -> pl.DataFra
         rises=(score.diff() > 0).sum(),
         falls=(score.diff() < 0).sum(),
     )
-    has_order = (pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
+    has_order = (pl.col("n") >= FEWEST_ORDERED) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
     return queries.head(MAX_QUERIES).filter(has_order)
 
 
@@ -114,11 +114,11 @@ def _take_scores(rows: pl.DataFrame | Nested) -> Sequence[Collection[float]]:
     """Return the scores of the first queries, without queries that have too few to show an order."""
     scores_of_queries: Sequence[Collection[float]]
     if is_polars_frame(rows):
-        queries = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score")
+        queries = rows.head(COMPARED_ROWS).group_by("query_id", maintain_order=True).agg("score")
         scores_of_queries = queries["score"].head(MAX_QUERIES).to_list()
     else:
         scores_of_queries = [documents.values() for documents in islice(rows.values(), MAX_QUERIES)]
-    return [scores for scores in scores_of_queries if len(scores) >= FEWEST]
+    return [scores for scores in scores_of_queries if len(scores) >= FEWEST_ORDERED]
 
 
 def warn_of_list_order(order: ListOrder | None, where: str, *, ascending: bool) -> None:

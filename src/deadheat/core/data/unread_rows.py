@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import BLOCK, FileState
-from deadheat.core.io.formats.trec import Marked, note_of_comments, read_blocks
+from deadheat.core.io.formats.trec import MarkedLines, note_comments, read_blocks
 from deadheat.core.io.guarding import guard_rows
 from deadheat.core.io.kinds import TREC_FIELDS
 from deadheat.core.io.pages import check_texts
@@ -160,7 +160,7 @@ class UnreadTrec(UnreadRows):
         from deadheat.core.io.lazy import Reading  # which needs Narwhals
 
         self._path = path
-        self._marked = Marked("run")
+        self._marked = MarkedLines("run")
         self.file = FileState.of(path)
         self.reading = Reading("run", "score")
         self.where = str(path)
@@ -176,7 +176,7 @@ class UnreadTrec(UnreadRows):
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows, block by block, about so many at a time."""
         self.check_file()
-        self._marked = Marked("run")
+        self._marked = MarkedLines("run")
         size = min(BLOCK, max(MIN_BLOCK, n_rows * BYTES_OF_ROW))
         has_rows = False
         for frame in filter(len, read_blocks(self._path, "run", self._marked, size)):
@@ -188,4 +188,4 @@ class UnreadTrec(UnreadRows):
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the comments that were skipped."""
-        return note_of_comments(len(self._marked.comments), self._path)
+        return note_comments(len(self._marked.comments), self._path)

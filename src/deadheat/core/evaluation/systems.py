@@ -18,7 +18,7 @@ from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
-from deadheat.core.io.formats import format_of
+from deadheat.core.io.formats import find_format
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.ids import is_id
 from deadheat.core.io.records import Wanted, read_records
@@ -218,7 +218,7 @@ def _label(source: Source, name: str | None) -> str:
 
 def _table_in(path: Path) -> object:
     """Return the table in a file if it is Parquet or has lists; None of others, whose format checks the fields."""
-    form = format_of(path, None).name
+    form = find_format(path, None).name
     if form == "parquet":
         return scan_parquet(path)
     rows = read_records(path, form, Wanted()).table if form in {"json", "jsonl"} else []

@@ -12,7 +12,7 @@ from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy
-from deadheat.core.io.formats import format_of
+from deadheat.core.io.formats import find_format
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.matching import hint_at_lost_zeros
 from deadheat.core.wording import format_count, format_list
@@ -144,7 +144,7 @@ def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[D
     is_one = run is qrels if path is None else path == other and path.is_file()
     placed = evaluation.placements
     are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
-    if is_one and are_all and (path is None or not format_of(path, None).has_all):
+    if is_one and are_all and (path is None or not find_format(path, None).has_all):
         yield DeadheatWarning(
             f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
             " and nDCG are higher than they are among all relevant documents: give these as qrels"

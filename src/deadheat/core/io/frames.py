@@ -17,7 +17,7 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
 from deadheat.core.io.columns import find_value_column, guess_kind, refuse_patterns, resolve_columns
-from deadheat.core.io.formats.base import ROWS, Content, ranks_of, split_off, which_judged
+from deadheat.core.io.formats.base import COMPARED_ROWS, Content, collect_ranks, find_judged_rows, split_off_subtopics
 from deadheat.core.io.guarding import guard_rows
 from deadheat.core.io.ids import ids_to_text, is_id, make_id_column, refuse_nul
 from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, VALUE_COLUMN, Kind
@@ -118,13 +118,13 @@ def _read_columns(frame: Frame, names: Mapping[str, str], kind: Kind, where: str
             return Content(checked.frame, notes, ranks, query_runs=checked.query_runs, columns=names)
         subtopics = collect(frame.select(nw.col(subtopic).cast(nw.String).alias(SUBTOPIC)))[SUBTOPIC]
         refuse_nul(subtopics, where)
-        return replace(split_off(checked.frame.with_columns(subtopics), where, notes), columns=names)
+        return replace(split_off_subtopics(checked.frame.with_columns(subtopics), where, notes), columns=names)
 
 
 def _read_answerable(table: Any, where: str, given: Mapping[str, str]) -> Content:  # noqa: ANN401 - a table
     """Return judgments that say which queries no document answers, without rows that only say so."""
     if isinstance(table, list):
-        is_judgment, unanswerable = which_judged([(None, row) for row in table], given, where)
+        is_judgment, unanswerable = find_judged_rows([(None, row) for row in table], given, where)
         judgments = []
         for row, is_kept in zip(table, is_judgment, strict=True):
             if is_kept:
@@ -153,10 +153,10 @@ def _find_ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
         return None
     if "score" not in names or "rank" not in native.collect_schema():
         return None
-    first_rows = native.head(ROWS).select(
+    first_rows = native.head(COMPARED_ROWS).select(
         query_id=pl.col(names["query_id"]), rank=pl.col("rank"), score=pl.col(names["score"])
     )
-    return ranks_of(first_rows)
+    return collect_ranks(first_rows)
 
 
 def _get_schema(frame: Frame | nw.DataFrame[Any], where: str) -> nw.Schema:

@@ -20,8 +20,8 @@ from deadheat.core.errors import Advice, DataError, FileFormatError, MalformedRo
 from deadheat.core.io.columns import check_column, has_semicolons
 from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
-from deadheat.core.io.formats import chosen_format, ending
-from deadheat.core.io.formats.delimited import FileRows
+from deadheat.core.io.formats import choose_format, ending
+from deadheat.core.io.formats.csv_rows import FileRows
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.memory_limits import check_cells
@@ -226,7 +226,7 @@ def choose_record_format(path: Path, given: str | None, wanted: Wanted) -> str:
     elif ending_of_path in allowed:
         chosen = ending_of_path
     else:
-        chosen = chosen_format(path)
+        chosen = choose_format(path)
     if chosen not in allowed:
         endings = [f".{name}" for name in allowed]
         raise FileFormatError(

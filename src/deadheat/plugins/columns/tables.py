@@ -14,8 +14,8 @@ from deadheat.core.errors import ColumnError, DataError, SourceTypeError
 from deadheat.core.io.columns import refuse_patterns, resolve_columns
 from deadheat.core.io.decimals import may_be_number
 from deadheat.core.io.files import check_readable
-from deadheat.core.io.formats import format_of
-from deadheat.core.io.formats.base import SAMPLE, Content
+from deadheat.core.io.formats import find_format
+from deadheat.core.io.formats.base import SAMPLED_ROWS, Content
 from deadheat.core.io.formats.delimited import HeaderFile, read_numbers
 from deadheat.core.io.formats.json_rows import JsonNumber, list_keys
 from deadheat.core.io.formats.jsonl import first_objects, read_jsonl
@@ -40,7 +40,7 @@ def scan_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, st
         Names of other columns that the user says, by canonical name.
     """
     path = check_readable(path)
-    found = format_of(path, None)
+    found = find_format(path, None)
     if found.name not in READERS:
         raise ColumnError(
             f"{found.name} has one score a document",
@@ -129,7 +129,7 @@ def _read_delimited(
     """Read the ids of a table and several columns of scores, in file order."""
     table = HeaderFile(path, "run", separator, [*given.values(), *(names or ())[:1]])
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
-    table.choose({**given, "score": chosen[0]})
+    table.choose_columns({**given, "score": chosen[0]})
     # under names of their own, as a column of scores may have the name of one of ids
     frame = read_numbers(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})[0]
     scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
@@ -138,7 +138,7 @@ def _read_delimited(
 
 def _numeric(table: HeaderFile) -> list[str]:
     """Return the columns whose first rows hold numbers, some of which may be missing."""
-    rows = [row for _, row in islice(table.rows(), SAMPLE)]
+    rows = [row for _, row in islice(table.rows(), SAMPLED_ROWS)]
     columns = zip(*rows, strict=True) if rows else [()] * len(table.header)
     found = []
     for name, texts in zip(table.header, columns, strict=True):

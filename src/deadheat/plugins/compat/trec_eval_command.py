@@ -90,7 +90,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
-    from deadheat.core.io.formats import tag_of
+    from deadheat.core.io.formats import read_tag
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
 
@@ -108,7 +108,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
         retrieved = open_run(str(source), name)
         if source != path:
             retrieved = copy_with(retrieved, path=path)  # messages name the file of the user
-        tag = tag_of(source) or retrieved.name
+        tag = read_tag(source) or retrieved.name
         lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: write_note(f"Note: {told}"))
         return "\n".join(lines)
 
@@ -128,13 +128,13 @@ def _read_leniently(path: Path, evaluate: "Callable[[Path], str]") -> str:
         Of the run.
     evaluate : callable
     """
-    from deadheat.core.io.formats import format_of
+    from deadheat.core.io.formats import find_format
     from deadheat.plugins.compat.trec_eval import cut_trailing_text
 
     try:
         return evaluate(path)
     except MalformedRowError:
-        if format_of(path, None).name not in {"trec", "tsv"}:
+        if find_format(path, None).name not in {"trec", "tsv"}:
             raise
         folder = click.get_current_context().with_resource(TemporaryDirectory(prefix="deadheat-"))
         target = Path(folder) / path.name.removesuffix(".gz").removesuffix(".zst")

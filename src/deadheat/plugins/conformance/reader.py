@@ -15,7 +15,7 @@ import polars as pl
 
 import deadheat as dh
 from deadheat.core.errors import DataError, DeadheatError, DuplicateError, ParameterError
-from deadheat.core.io.formats import FORMATS, chosen_format, format_of, load_third_party, locate, write
+from deadheat.core.io.formats import FORMATS, choose_format, find_format, load_third_party, locate, write
 from deadheat.core.io.formats.base import Format
 from deadheat.core.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.core.random_generators import random_generator
@@ -191,7 +191,7 @@ def _check_registration(form: Format) -> None:
         if not suffix.startswith(".") or suffix != suffix.lower():
             raise CheckFailedError(form.name, f"the ending {suffix!r} is not a dot and small letters")
         for compressed in ("", ".gz", ".zst"):
-            chosen = chosen_format(f"file{suffix}{compressed}")
+            chosen = choose_format(f"file{suffix}{compressed}")
             if chosen != form.name:
                 raise CheckFailedError(form.name, f"file{suffix}{compressed} is read as {chosen}")
 
@@ -201,7 +201,7 @@ def _check_round_trips(files: Files, rows: Sequence[Row]) -> None:
     path = files.write(rows, files.path("plain"))
     files.check(path, rows, "what was written")
     files.check(files.write(rows[:1], files.path("one")), rows[:1], "one row")
-    recognised = format_of(path, None).name
+    recognised = find_format(path, None).name
     if recognised != files.form.name:
         raise CheckFailedError(files.subject, f"{path.name} is taken for {recognised}")
     table = dh.read_qrels(path) if files.kind == "qrels" else dh.read_run(path)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import DataError, ParameterError
@@ -35,16 +35,16 @@ __all__ = [
     "SUFFIXES",
     "Content",
     "Format",
-    "chosen_format",
+    "choose_format",
     "ending",
-    "format_of",
+    "find_format",
     "has_column",
     "is_too_large",
     "load_third_party",
     "locate",
+    "read_tag",
     "register",
     "scan",
-    "tag_of",
     "write",
 ]
 
@@ -56,23 +56,43 @@ SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.su
 def has_column(path: Path, name: str, form: str | None = None) -> bool:
     """Tell whether a file is a table with a column, beside those of qrels and runs.
 
-    First by its format, if that is known, and its first bytes: to look closer may be to parse all of it.
+    Its format, if that is known, and some of its bytes come first: to look closer may be to parse all of it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    name : str
+    form : str, optional
+        The name of its format.
     """
     if not path.is_file() or (form is not None and FORMATS[form].columns is None):
         return False
+    names = _read_bytes_with_names(path)
+    if names is None or name.encode() not in names:
+        return False
+    columns = find_format(path, None).columns
+    return columns is not None and name in columns(path)
+
+
+def _read_bytes_with_names(path: Path) -> bytes | None:
+    """Return the part of a file that has the names of its columns, if it has names; None if it cannot be read."""
     head = read_plain_head(path)
     if head is None:
-        with suppress(DataError):  # which reading it raises
+        with suppress(DataError):  # whoever reads the file gets the error
             head = next(blocks(path, HEAD))
-    if head is not None and head.startswith(b"PAR1"):  # Parquet has names at its end
-        with suppress(OSError, ValueError), path.open("rb") as file:
-            file.seek(-8, os.SEEK_END)
-            file.seek(-8 - int.from_bytes(file.read(4), "little"), os.SEEK_END)
-            head = file.read()
-    if head is None or name.encode() not in head:
-        return False
-    columns = format_of(path, None).columns
-    return columns is not None and name in columns(path)
+    if head is not None and head.startswith(b"PAR1"):
+        with suppress(OSError, ValueError):
+            return _read_parquet_footer(path)
+    return head
+
+
+def _read_parquet_footer(path: Path) -> bytes:
+    """Return the end of a Parquet file, which has the names of its columns: the last 8 bytes begin with its length."""
+    with path.open("rb") as file:
+        file.seek(-8, os.SEEK_END)
+        n_bytes = int.from_bytes(file.read(4), "little")
+        file.seek(-8 - n_bytes, os.SEEK_END)
+        return file.read()
 
 
 def ending(path: str | os.PathLike[str]) -> str:
@@ -83,12 +103,17 @@ def ending(path: str | os.PathLike[str]) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def chosen_format(path: str | os.PathLike[str], given: str | None = None) -> str:
-    """Return the format that was asked for, or else the one that the name says; TREC if it says nothing.
+def choose_format(path: str | os.PathLike[str], given: str | None = None) -> str:
+    """Return the name of the format that was asked for, or else of the one that the file name says, by default TREC.
+
+    Raises
+    ------
+    MissingPluginError, ParameterError
+        The format is of a plugin that is not there, or nobody knows it.
 
     Examples
     --------
-    >>> chosen_format("bm25.jsonl.gz"), chosen_format("bm25")
+    >>> choose_format("bm25.jsonl.gz"), choose_format("bm25")
     ('jsonl', 'trec')
     """
     if given is None:
@@ -98,13 +123,16 @@ def chosen_format(path: str | os.PathLike[str], given: str | None = None) -> str
             if suffix:
                 load_third_party()
         return SUFFIXES.get(suffix, DEFAULT)
-    is_text = isinstance(cast("object", given), str)
-    if not is_text or given not in FORMATS:
+    if not _is_known_format(given):
         hooks.check_format(str(given))
         load_third_party()
-    if not is_text or given not in FORMATS:
+    if not _is_known_format(given):
         raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
+
+
+def _is_known_format(given: object) -> bool:
+    return isinstance(given, str) and given in FORMATS
 
 
 def load_third_party() -> None:
@@ -120,35 +148,48 @@ def registered_names() -> set[str]:
 
 def forget_module(module: str) -> None:
     """Forget the formats of a module that could not be imported to its end."""
-    for form in [form for form in FORMATS.values() if form.read.__module__ == module]:
-        del FORMATS[form.name]
-        for suffix in form.suffixes:
-            SUFFIXES.pop(suffix, None)
+    for form in list(FORMATS.values()):
+        if form.read.__module__ == module:
+            del FORMATS[form.name]
+            for suffix in form.suffixes:
+                SUFFIXES.pop(suffix, None)
 
 
 third_party.add_registry("readers", third_party.NamedRegistry("file format", registered_names, forget_module))
 
 
-def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
+def find_format(path: str | os.PathLike[str], given: str | None) -> Format:
     """Return the format that was asked for, or else the one that the name says, or the first bytes where it says TREC.
 
-    Many name files of other formats .txt.
+    Many files of other formats have a name that ends in .txt.
     """
-    form = FORMATS[chosen_format(path, given)]
+    form = FORMATS[choose_format(path, given)]
     if given is not None or form.name != DEFAULT or not Path(path).is_file():
         return form
-    head = read_plain_head(Path(path))
-    head = next(blocks(Path(path), HEAD)) if head is None else head.removeprefix(BOM)
-    return next((one for one in FORMATS.values() if one.recognises is not None and one.recognises(head)), form)
+    head = _read_first_bytes(Path(path))
+    for candidate in FORMATS.values():
+        if candidate.recognises is not None and candidate.recognises(head):
+            return candidate
+    return form
+
+
+def _read_first_bytes(path: Path) -> bytes:
+    """Return how a file begins, unpacked and without a byte order mark."""
+    head = read_plain_head(path)
+    if head is None:
+        return next(blocks(path, HEAD))
+    return head.removeprefix(BOM)
 
 
 def is_too_large(path: Path, given: str | None) -> bool:
     """Tell whether a run is TREC, and too large to be held in memory."""
-    n_bytes = path.stat().st_size if os.path.isfile(path) else 0  # noqa: PTH113 - never raises
-    is_small = fits_in_memory(n_bytes, is_packed=True) or fits_in_memory(
-        n_bytes, is_packed=read_plain_head(path) is None
-    )
-    return not is_small and format_of(path, given).name == "trec"
+    if not os.path.isfile(path):  # noqa: PTH113 - never raises
+        return False
+    n_bytes = path.stat().st_size
+    if fits_in_memory(n_bytes, is_packed=True):  # whatever it is: most files need no further look
+        return False
+    is_packed = read_plain_head(path) is None
+    return not fits_in_memory(n_bytes, is_packed=is_packed) and find_format(path, given).name == DEFAULT
 
 
 def scan(
@@ -182,21 +223,26 @@ def scan(
         Whatever is wrong with the file, with its line where it has lines.
     """
     path = check_readable(path)
-    form = format_of(path, format)
+    form = find_format(path, format)
     if columns and form.columns is None:
         refuse_columns(columns, kind, f"{path}, a {form.name} file")
     content = form.read(path, kind, columns or {})
     if isinstance(content.rows, pl.DataFrame) and VALUE_COLUMN[kind] not in content.rows.columns:
-        from deadheat.core.io.frames import convert_table  # ranks become scores; without a number, each is relevant
-
-        made = convert_table(content.rows, kind, str(path), {})
-        content = replace(
-            made,
-            notes=(*content.notes, *made.notes),
-            unanswerable=content.unanswerable,
-            columns=content.columns,
-        )
+        content = _add_values(content, content.rows, kind, path)
     return replace(content, is_trec=form.name == DEFAULT)
+
+
+def _add_values(content: Content, rows: pl.DataFrame, kind: Kind, path: Path) -> Content:
+    """Return what a file without a number of its kind holds: ranks become scores, and judgments relevant documents."""
+    from deadheat.core.io.frames import convert_table
+
+    with_values = convert_table(rows, kind, str(path), {})
+    return replace(
+        with_values,
+        notes=(*content.notes, *with_values.notes),
+        unanswerable=content.unanswerable,
+        columns=content.columns,
+    )
 
 
 def locate(
@@ -213,7 +259,9 @@ def locate(
     A format without lines (Parquet, JSON) and a file that can be read only once (a pipe) have none.
     """
     path = check_readable(path)
-    return format_of(path, format).locate(path, kind, query_id, doc_id, columns or {}) if path.is_file() else []
+    if not path.is_file():
+        return []
+    return find_format(path, format).locate(path, kind, query_id, doc_id, columns or {})
 
 
 def write(
@@ -250,7 +298,7 @@ def write(
         If the format is unknown, or the tag is empty or holds a blank.
     """
     path = check_path(target) if isinstance(target, str | os.PathLike) else Path()
-    form = FORMATS[chosen_format(path, format)]
+    form = FORMATS[choose_format(path, format)]
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
     compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
@@ -259,38 +307,50 @@ def write(
             f"{form.name.capitalize()} is compressed inside",
             hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}",
         )
-    ids = [name for name in TEXTS if name in frame.columns]
-    rows = frame.select(*ids, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
-    _check_ids(rows.select(ids), path, form)
-    file_of = replace_file(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
-    with file_of as file:
+    id_names = [name for name in TEXTS if name in frame.columns]
+    rows = frame.select(*id_names, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
+    for ids in rows.select(id_names):
+        _check_ids(ids, path, form)
+    context = replace_file(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
+    with context as file:
         form.write(rows, file, kind, tag, compression)
 
 
-def _check_ids(keys: pl.DataFrame, path: Path, form: Format) -> None:
-    """Raise for ids that a format cannot hold, before anything is written."""
-    for ids in keys:
-        if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
-            raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
-        splits = f"{_describe_splitting(form, ids)}, so {ids.name} cannot be {{}}"
-        controls = f"{ids.name} {{}} holds a control character, which no file of text may have"
-        kinds = ((form.splits_at, splits, ".csv"), (CONTROL if form.is_text else "", controls, ".parquet"))
-        for pattern, problem, suffix in kinds:
-            wrong = ids.filter(ids.str.contains(pattern)).to_list() if pattern else []
-            if wrong:
-                raise DataError(problem.format(quote_text(wrong[0])), hint=f"write {suffix}", path=path)
+def _check_ids(ids: pl.Series, path: Path, form: Format) -> None:
+    """Raise `DataError` for an id that a format cannot hold, before anything is written."""
+    may_be_empty = ids.name == SUBTOPIC and not form.splits_at
+    if not may_be_empty and (ids.null_count() or (ids == "").any()):
+        raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
+    if form.splits_at:
+        split_id = _find_first_match(ids, form.splits_at)
+        if split_id is not None:
+            reason = _describe_splitting(form, ids)
+            problem = f"{reason}, so {ids.name} cannot be {quote_text(split_id)}"
+            raise DataError(problem, hint="write .csv", path=path)
+    if form.is_text:
+        id_with_control = _find_first_match(ids, CONTROL)
+        if id_with_control is not None:
+            quoted = quote_text(id_with_control)
+            problem = f"{ids.name} {quoted} holds a control character, which no file of text may have"
+            raise DataError(problem, hint="write .parquet", path=path)
+
+
+def _find_first_match(ids: pl.Series, pattern: str) -> str | None:
+    """Return the first id in which a regular expression matches; None if there is none."""
+    matches = ids.filter(ids.str.contains(pattern))
+    return str(matches[0]) if len(matches) else None
 
 
 def _describe_splitting(form: Format, ids: pl.Series) -> str:
-    """Say at what a format splits lines: at blanks, or at what one of these ids holds."""
-    if not form.splits_at or pl.Series([" "]).str.contains(form.splits_at).item():
+    """Say at what a format splits lines: at blanks, or at a character that one of these ids has."""
+    splits_at_blanks = pl.Series([" "]).str.contains(form.splits_at).item()
+    if splits_at_blanks:
         return f"{form.name.upper()} separates fields by blanks"
-    found = ids.str.extract(f"({form.splits_at})").drop_nulls()
-    character = f" at {found[0]!r}" if len(found) else ""
-    return f"a file of the format {form.name} is split{character}"
+    characters = ids.str.extract(f"({form.splits_at})").drop_nulls()
+    return f"a file of the format {form.name} is split at {characters[0]!r}"
 
 
-def tag_of(path: str | Path) -> str | None:
+def read_tag(path: str | Path) -> str | None:
     """Return the tag in the last row of a file, which trec_eval prints; None for a file that has none, or a pipe.
 
     Parameters
@@ -298,15 +358,24 @@ def tag_of(path: str | Path) -> str | None:
     path : path
         Of a run that was read.
     """
-    path, chosen = Path(path), chosen_format(path)
-    if not path.is_file() or not (chosen == "trec" or (chosen == "tsv" and is_trec(path, "\t"))):
+    path = Path(path)
+    name = choose_format(path)
+    has_tags = name == "trec" or (name == "tsv" and is_trec(path, "\t"))
+    if not path.is_file() or not has_tags:
         return None
+    for row in reversed(_read_last_bytes(path).split(b"\n")):
+        fields = row.split()
+        if fields and not is_comment(row, "run"):
+            is_complete = len(fields) == len(TREC_FIELDS["run"])
+            return fields[-1].decode("utf-8", "replace") if is_complete else None
+    return None
+
+
+def _read_last_bytes(path: Path) -> bytes:
+    """Return how a file ends, unpacked."""
     if read_plain_head(path) is None:
-        end = b"".join(deque(blocks(path), 1))
-    else:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - HEAD))
-            end = file.read()
-    rows = [row for row in end.split(b"\n") if row.split() and not is_comment(row, "run")]
-    fields = rows[-1].split() if rows else []
-    return fields[-1].decode("utf-8", "replace") if len(fields) == len(TREC_FIELDS["run"]) else None
+        last_blocks = deque(blocks(path), maxlen=1)
+        return b"".join(last_blocks)
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - HEAD))
+        return file.read()

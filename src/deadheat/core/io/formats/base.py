@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.columns import resolve_columns
-from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
+from deadheat.core.io.kinds import ANSWERABLE, KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
 from deadheat.core.io.list_order import ListOrder
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from deadheat.core.io.lazy import Reading
 
 FORMATS: dict[str, Format] = {}
-SAMPLE = 200  # rows of a text in which columns of numbers are looked for
-FEWEST = 3  # documents of a query from which an order says something
-ROWS = 20_000  # of a run, in which ranks are compared with scores
+SAMPLED_ROWS = 200  # of a text, in which columns of numbers are looked for
+FEWEST_ORDERED = 3  # documents of a query from which an order says something
+COMPARED_ROWS = 20_000  # of a run, in which ranks are compared with scores
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Content:
     unanswerable : tuple of str
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
-        Those of the document ids, by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they were found on the way.
+        Those of the document ids, by :func:`~deadheat.core.io.splitting.doc_hash`, if they were found on the way.
     query_runs : IdRuns or None
         Of a data frame, if they were found on the way.
     reading : Reading or None
@@ -61,7 +61,7 @@ class Content:
         Of a run in lists, where the scores of every list rise from its first result to its last, or fall; two results
         do so by chance.
     columns : mapping of str to str
-        Those that were read, from canonical name to name in the source; empty of what has no names.
+        Those that were read, from convert_table name to name in the source; empty of what has no names.
     """
 
     rows: Nested | pl.DataFrame | nw.LazyFrame[Any] | Path
@@ -80,7 +80,7 @@ class Content:
     @classmethod
     def of_lists(cls, listing: Listing, columns: Mapping[str, str] | None = None) -> Self:
         """Return the documents that were in lists, perhaps in a column of a table."""
-        order = listing.order if listing.longest >= FEWEST else None
+        order = listing.order if listing.longest >= FEWEST_ORDERED else None
         return cls(listing.documents, listing.notes, list_order=order, columns=columns or {})
 
 
@@ -135,44 +135,70 @@ class Format:
     splits_at: str = ""
 
 
-def is_judged(row: Sequence[object], unanswerable: set[str], where: str | Path, line: int | None) -> bool:
-    """Tell whether a row of qrels judges a document; if it says that its query is not answerable, keep that.
+def read_answerable(flag: object, where: str | Path, line: int | None) -> bool:
+    """Return whether a row of qrels says that its query is answerable; a row that says nothing says so, too.
 
     Parameters
     ----------
-    row : sequence of (object, object, object)
-        Whether the query is answerable, the query, and the document.
-    unanswerable : set of str
-        Takes the query.
+    flag : object
+        What its column "answerable" holds.
     where, line
         For messages.
+
+    Raises
+    ------
+    DataError
+        The flag is neither true nor false.
     """
-    flag = str(row[0]).lower()
-    if flag not in {"true", "false", "none", ""}:
-        raise DataError(ANSWERABLE, given=row[0], allowed="true or false", path=where, line=line)
-    if flag == "false":
-        unanswerable.add(str(row[1]))
-    is_bare = row[2] is None or (isinstance(row[2], Sized) and not len(row[2]))
-    return flag != "false" or not is_bare
+    text = str(flag).lower()
+    if text not in {"true", "false", "none", ""}:
+        raise DataError(ANSWERABLE, given=flag, allowed="true or false", path=where, line=line)
+    return text != "false"
 
 
-def which_judged(
+def find_judged_rows(
     rows: Sequence[tuple[int | None, Mapping[str, Any]]], given: Mapping[str, str], where: str | Path
 ) -> tuple[list[bool], tuple[str, ...]]:
-    """Return which rows, each with its line, judge a document, and the queries that are not answerable, sorted."""
-    known, unanswerable = list(dict.fromkeys(name for _, row in rows for name in row)), set[str]()
-    names = resolve_columns(known, "qrels", where=where, given=given)
-    keys = (ANSWERABLE, names["query_id"], names["doc_id"])
-    found = [is_judged([*map(row.get, keys)], unanswerable, where, line) for line, row in rows]
-    return found, tuple(sorted(unanswerable))
+    """Return which rows of qrels judge a document, and the queries that are not answerable, sorted.
+
+    A row without a document only says that its query is not answerable.
+
+    Parameters
+    ----------
+    rows : sequence of (int or None, mapping)
+        Each with its line, for messages.
+    given : mapping of str to str
+        Names of columns that the user says, by convert_table name.
+    where : str or path
+        For messages.
+    """
+    names: dict[str, None] = {}  # a dict, which keeps their order
+    for _, row in rows:
+        names |= dict.fromkeys(row)
+    columns = resolve_columns(list(names), "qrels", where=where, given=given)
+    are_judged: list[bool] = []
+    unanswerable: set[str] = set()
+    for line, row in rows:
+        is_answerable = read_answerable(row.get(ANSWERABLE), where, line)
+        if not is_answerable:
+            unanswerable.add(str(row.get(columns["query_id"])))
+        are_judged.append(is_answerable or _has_documents(row.get(columns["doc_id"])))
+    return are_judged, tuple(sorted(unanswerable))
 
 
-def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
-    """Return the judgments without subtopics, those with them if there are several, and a note.
+def _has_documents(doc_ids: object) -> bool:
+    """Tell whether a document, or a list of documents, is there and not empty."""
+    if isinstance(doc_ids, Sized):
+        return len(doc_ids) > 0
+    return doc_ids is not None
 
-    Without subtopics, a document has the highest relevance that it has for one. Of equal rows one stays, and a note
-    says so; two grades of a document for one subtopic stay, so that they are found as duplicates. A column that always
-    holds the same has no subtopics.
+
+def split_off_subtopics(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
+    """Return judgments by document alone, and those by subtopic beside them if there are several subtopics.
+
+    A document has the highest relevance that it has for one of them. Of equal rows one stays, and a note says so. Two
+    grades of a document for one subtopic stay, so that they are found as duplicates. A column that always holds the
+    same has no subtopics.
 
     Parameters
     ----------
@@ -184,42 +210,51 @@ def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
         What is known about them already.
     """
     if VALUE_COLUMN["qrels"] not in rows.columns:
-        rows, notes = rows.with_columns(relevance=1.0), (*notes, ASSUMED["qrels"])
+        rows = rows.with_columns(relevance=1.0)
+        notes = (*notes, ASSUMED["qrels"])
     rows = rows.with_columns(pl.col(SUBTOPIC).fill_null(""))
     n_topics = rows[SUBTOPIC].n_unique()
     if n_topics < 2:
         return Content(rows.drop(SUBTOPIC), notes)
-    n_rows = len(rows)
-    rows = rows.unique(maintain_order=True)
-    is_contradicted = rows.select("query_id", "doc_id", SUBTOPIC).is_duplicated()
-    if is_contradicted.any():  # others may have several grades, each for a subtopic: these are no duplicates
-        contradicted = rows.filter(is_contradicted).drop(SUBTOPIC)
-        others = rows.filter(~is_contradicted).drop(SUBTOPIC).join(contradicted, on=["query_id", "doc_id"], how="anti")
-        highest = others.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
-        return Content(pl.concat([contradicted, highest]), notes)
-    if n_equal := n_rows - len(rows):
+    distinct = rows.unique(maintain_order=True)
+    is_contradicted = distinct.select(*KEYS, SUBTOPIC).is_duplicated()
+    if is_contradicted.any():
+        return Content(_keep_contradicted(distinct, is_contradicted), notes)
+    n_equal = len(rows) - len(distinct)
+    if n_equal:
         notes = (*notes, note_merged_judgments(n_equal))
-    plain = rows.drop(SUBTOPIC)
-    highest = plain.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
-    n_merged = len(plain) - len(highest)
-    merged = f", {format_count(n_merged, 'row')} merged" if n_merged else ""
-    note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance{merged}"
-    return Content(
-        highest,
-        (*notes, note),
-        subtopics=rows.select("query_id", "doc_id", SUBTOPIC, "relevance"),
-    )
+    highest = _take_highest_relevance(distinct)
+    note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance"
+    n_merged = len(distinct) - len(highest)
+    if n_merged:
+        note += f", {format_count(n_merged, 'row')} merged"
+    subtopics = distinct.select(*KEYS, SUBTOPIC, "relevance")
+    return Content(highest, (*notes, note), subtopics=subtopics)
+
+
+def _take_highest_relevance(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each query and document, with its highest relevance."""
+    return rows.group_by(*KEYS, maintain_order=True).agg(pl.col("relevance").max())
+
+
+def _keep_contradicted(rows: pl.DataFrame, is_contradicted: pl.Series) -> pl.DataFrame:
+    """Return the rows that contradict each other, all of them, and the highest relevance of each other document.
+
+    Other documents may have several grades, each for a subtopic: these are no duplicates.
+    """
+    contradicted = rows.filter(is_contradicted).drop(SUBTOPIC)
+    rest = rows.filter(~is_contradicted).drop(SUBTOPIC).join(contradicted, on=KEYS, how="anti")
+    return pl.concat([contradicted, _take_highest_relevance(rest)])
 
 
 def frame_of_rows(rows: Iterable[Sequence[str | float | None]], names: Iterable[str]) -> pl.DataFrame:
     """Return rows as columns with these names: ids and subtopics are text, the others numbers."""
-    return pl.DataFrame(
-        [*rows], schema={name: pl.String if name in TEXTS else pl.Float64 for name in names}, orient="row"
-    )
+    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in names}
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
 
 
-def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:
-    """Return query_id, rank and score of the first rows as numbers, null where they are none; None if nothing is read.
+def collect_ranks(rows: pl.LazyFrame) -> pl.DataFrame | None:
+    """Return query_id, rank and score of rows, null where a field is no number; None if they cannot be read.
 
     Nothing is refused here: whatever is wrong with a file was found before.
     """
@@ -239,10 +274,10 @@ def register(form: Format) -> None:
     for known in FORMATS.values():
         if known.read.__module__ == form.read.__module__:
             continue  # one that is defined again
-        taken = {known.name, *known.suffixes} & {form.name, *form.suffixes}
-        if taken:
+        shared = {known.name, *known.suffixes} & {form.name, *form.suffixes}
+        if shared:
             raise ParameterError(
-                f"{format_list(sorted(taken))} of the file format {form.name} is taken by the format {known.name}",
+                f"{format_list(sorted(shared))} of the file format {form.name} is taken by the format {known.name}",
                 hint="choose another name or ending",
             )
     FORMATS[form.name] = form

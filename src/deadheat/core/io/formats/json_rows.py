@@ -18,7 +18,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MalformedRowError
 from deadheat.core.io.columns import are_cases, find_value_column, list_nearer_names, resolve_columns
-from deadheat.core.io.formats.base import CASES, Content, frame_of_rows, split_off, which_judged
+from deadheat.core.io.formats.base import CASES, Content, find_judged_rows, frame_of_rows, split_off_subtopics
 from deadheat.core.io.ids import check_ids_of_row, is_broken
 from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, Kind
 from deadheat.core.io.list_rows import read_list_rows
@@ -79,7 +79,7 @@ class JsonRows(ABC):
         Parameters
         ----------
         columns : mapping of str to str
-            The name of each column, by canonical name.
+            The name of each column, by convert_table name.
         nearer : collection of str
             Names of keys that would be other columns than these: None is returned where an object may have one.
         """
@@ -115,7 +115,7 @@ def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
     rows : JsonRows
     kind : {"qrels", "run"}
     given : mapping of str to str
-        Names of columns that the user says, by canonical name.
+        Names of columns that the user says, by convert_table name.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
         With the first line that is wrong.
     """
     if kind == "qrels" and rows.may_have_keys([ANSWERABLE]):
-        are_judged, unanswerable = which_judged(list(rows.objects()), given, rows.path)
+        are_judged, unanswerable = find_judged_rows(list(rows.objects()), given, rows.path)
         content = _read_judged(rows.select(are_judged), kind, given)
         return replace(content, unanswerable=unanswerable)
     return _read_judged(rows, kind, given)
@@ -154,7 +154,7 @@ def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Conten
         checked_rows = check_rows(rows, columns, kind)
         frame = frame_of_rows((row for _, row in checked_rows), columns)
     if SUBTOPIC in columns:
-        return replace(split_off(frame, path), columns=columns)
+        return replace(split_off_subtopics(frame, path), columns=columns)
     has_ranks_and_scores = "rank" in first and "score" in columns
     ranks = rows.ranks(columns) if has_ranks_and_scores else None
     return Content(frame, ranks=ranks, columns=columns)
@@ -177,7 +177,7 @@ def _find_columns_of_all(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -
 def find_columns(
     objects: Iterable[Mapping[str, Any]], kind: Kind, given: Mapping[str, str], path: Path
 ) -> dict[str, str]:
-    """Return the name of each column among the keys of objects, by canonical name; a value may be a list.
+    """Return the name of each column among the keys of objects, by convert_table name; a value may be a list.
 
     Raises
     ------

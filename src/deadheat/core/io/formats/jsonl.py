@@ -19,7 +19,7 @@ from deadheat.core.io.files import (
     read_plain_head,
     refuse_binary,
 )
-from deadheat.core.io.formats.base import ROWS, SAMPLE, Content, Format, ranks_of, register
+from deadheat.core.io.formats.base import COMPARED_ROWS, SAMPLED_ROWS, Content, Format, collect_ranks, register
 from deadheat.core.io.formats.json_rows import JsonObject, JsonRows, check_rows, find_columns, list_keys, read_rows
 from deadheat.core.io.ids import has_control_characters, has_only_ids
 from deadheat.core.io.kinds import KEYS, TEXTS, VALUE_COLUMN, Kind
@@ -67,7 +67,7 @@ class JsonLines(JsonRows):
         quoted_keys = [f'"{key}"'.encode() for key in keys]
         if not quoted_keys:
             return False
-        return any(_holds_any(block, quoted_keys) for block in read_blocks(self.data))
+        return any(_holds_any(block, quoted_keys) for block in split_blocks(self.data))
 
     def select(self, are_selected: Sequence[bool]) -> JsonLines:
         """Return the lines for which `are_selected` is true."""
@@ -110,9 +110,9 @@ class JsonLines(JsonRows):
         if any(is_pattern(name) for name in names.values()):
             return None
         schema = dict.fromkeys(names.values(), pl.String)
-        rows = pl.scan_ndjson(self.data, schema=schema, n_rows=ROWS, ignore_errors=True)
+        rows = pl.scan_ndjson(self.data, schema=schema, n_rows=COMPARED_ROWS, ignore_errors=True)
         canonical = {key: pl.col(name) for key, name in names.items()}
-        return ranks_of(rows.select(**canonical))
+        return collect_ranks(rows.select(**canonical))
 
 
 def _doubtful_patterns(columns: Mapping[str, str], nearer: Collection[str]) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _doubtful_patterns(columns: Mapping[str, str], nearer: Collection[str]) -> I
         yield rf'"(?:{keys})"\s*:'
 
 
-def read_blocks(data: Path | bytes) -> Iterable[bytes]:
+def split_blocks(data: Path | bytes) -> Iterable[bytes]:
     """Return the bytes of a file in blocks of whole lines; bytes that are in memory are one block."""
     return blocks(data) if isinstance(data, Path) else (data,)
 
@@ -148,7 +148,7 @@ def _holds_any(block: bytes, parts: Sequence[bytes]) -> bool:
 def split_lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line that is not blank with its number."""
     first_line = 1
-    for block in read_blocks(data):
+    for block in split_blocks(data):
         text = decode_utf8(block, path, first_line)
         for line, raw in enumerate(text.split("\n"), first_line):
             if raw.strip():
@@ -179,7 +179,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 def first_objects(path: Path) -> list[JsonObject]:
     """Return the objects on the first lines; a number in them is a `JsonNumber`."""
     objects = JsonLines(path, path).objects()
-    return [row for _, row in islice(objects, SAMPLE)]
+    return [row for _, row in islice(objects, SAMPLED_ROWS)]
 
 
 def names_in_jsonl(path: Path) -> list[str]:

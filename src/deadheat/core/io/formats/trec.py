@@ -3,7 +3,7 @@
 Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
 parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
 exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
-The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.find_last_byte`).
+The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.last_byte`).
 On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
 doubt line by line, which names the line that is wrong.
 """
@@ -35,7 +35,15 @@ from deadheat.core.io.files import (
     refuse_binary,
     refuse_repeated_mark,
 )
-from deadheat.core.io.formats.base import ROWS, Content, Format, frame_of_rows, ranks_of, register, split_off
+from deadheat.core.io.formats.base import (
+    COMPARED_ROWS,
+    Content,
+    Format,
+    collect_ranks,
+    frame_of_rows,
+    register,
+    split_off_subtopics,
+)
 from deadheat.core.io.ids import check_comment, check_ids_of_row, has_control_characters
 from deadheat.core.io.kinds import KEYS, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
 from deadheat.core.io.memory_limits import ROW_BYTES
@@ -56,9 +64,9 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.scalars import LARGEST_INTEGER
 from deadheat.core.wording import format_count, quote_text
 
-COMMENT = 200  # bytes of memory for a comment, beside its text
-FIRST = 1 << 20  # bytes in which ranks are compared with scores
-_MARKED = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)
+COMMENT_BYTES = 200  # of memory for a comment, beside its text
+COMPARED_BYTES = 1 << 20  # of a file, in which ranks are compared with scores
+_MARKED_LINE = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)
 
 
 def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
@@ -69,25 +77,26 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     FileFormatError, DataError
         With the first line that is wrong.
     """
-    ranks, notes = None, tuple[str, ...]()
-    data = _small(path)
+    ranks: pl.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+    data = _read_small_file(path)
     if data:  # read once, where a large one is parsed, counted and looked at side by side
         _check_first_row(data, kind, path)
         frame = _read_block(data, kind, path)
         if kind == "run":
-            ranks = ranks_of_text(data)
+            ranks = parse_first_ranks(data)
     elif kind == "run":
         frame, ranks = _read_large_run(path)
     else:
         frame = _read_whole(path, kind)
     if frame is None:
-        marked = Marked(kind)
+        marked = MarkedLines(kind)
         frame = pl.concat(read_blocks(path, kind, marked))
-        notes = note_of_comments(len(marked.comments), path)
+        notes = note_comments(len(marked.comments), path)
     if frame.is_empty():
         raise DataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     if kind == "qrels":
-        return split_off(frame, path, notes)
+        return split_off_subtopics(frame, path, notes)
     hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
     return Content(frame, notes, ranks, hashes=hashes)
 
@@ -100,18 +109,21 @@ def _read_large_run(path: Path) -> tuple[pl.DataFrame | None, pl.DataFrame | Non
     """
     if not is_begun(path):
         with ThreadPoolExecutor(1) as thread:
-            ranks = thread.submit(ranks_of_file, path)
+            ranks = thread.submit(read_first_ranks, path)
             frame = _read_whole(path, "run")
             return frame, ranks.result()
     frame = _read_whole(path, "run")
     if frame is None or RANK not in frame.columns:
-        return frame, ranks_of_file(path)
+        return frame, read_first_ranks(path)
     rank = frame.drop_in_place(RANK)
-    return frame, pl.DataFrame([frame["query_id"], rank, frame["score"]]).head(ROWS)
+    return frame, pl.DataFrame([frame["query_id"], rank, frame["score"]]).head(COMPARED_ROWS)
 
 
-def _small(path: Path) -> bytes | None:
-    """Return the bytes of a small plain file, without a byte order mark; None of others, and of one that is begun."""
+def _read_small_file(path: Path) -> bytes | None:
+    """Return the bytes of a small plain file, without a byte order mark.
+
+    None is returned for a file that is large or compressed, and for one that is being split already.
+    """
     if is_begun(path) or not is_small(path):
         return None
     with open_file(path) as file:
@@ -120,22 +132,28 @@ def _small(path: Path) -> bytes | None:
     return None if detect_compression(data) else data.removeprefix(BOM)
 
 
-def ranks_of_file(path: Path) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows; None of what is read only once."""
-    return ranks_of_text(next(blocks(path, FIRST))) if path.is_file() else None
-
-
-def ranks_of_text(text: bytes) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows; null where a field is not a number."""
-    head = text[:FIRST]
-    whole = Marked("run").without_comments(head[: head.rfind(b"\n") + 1].removeprefix(BOM), 1)
-    if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
-        whole = normalize_blanks(whole)
-    if misleads_polars(whole):
+def read_first_ranks(path: Path) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows of a file; None if it can be read only once, as a pipe."""
+    if not path.is_file():
         return None
-    fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
-    rows = pl.scan_csv(whole, has_header=False, separator=" ", quote_char=None, schema=fields, n_rows=ROWS)
-    return ranks_of(rows.select("query_id", "rank", "score"))
+    first_block = next(blocks(path, COMPARED_BYTES))
+    return parse_first_ranks(first_block)
+
+
+def parse_first_ranks(text: bytes) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows of a text; null where a field is not a number."""
+    head = text[:COMPARED_BYTES]
+    end_of_last_line = head.rfind(b"\n") + 1
+    lines = head[:end_of_last_line].removeprefix(BOM)
+    lines = MarkedLines("run").without_comments(lines, 1)
+    has_other_blanks = any(blank in lines for blank in b"\t\v\f\r")
+    if has_other_blanks or not count_blanks(lines).are_regular:
+        lines = normalize_blanks(lines)
+    if misleads_polars(lines):
+        return None
+    schema = dict.fromkeys(TREC_FIELDS["run"], pl.String)
+    rows = pl.scan_csv(lines, has_header=False, separator=" ", quote_char=None, schema=schema, n_rows=COMPARED_ROWS)
+    return collect_ranks(rows.select("query_id", "rank", "score"))
 
 
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
@@ -145,7 +163,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         return None
     check_file_lines(path)
     separator = _check_first_row(head, kind, path)
-    if not (is_begun(path) or count_blanks(head).are_regular):  # what is begun is counted as a whole
+    if not is_begun(path) and not count_blanks(head).are_regular:  # of a file that is begun, all blanks are counted
         return None
     end = find_last_byte(head) if kind == "run" else None
     needs_last_field = end is None  # nothing else shows whether a row has it
@@ -167,40 +185,57 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     return frame if are_plain(frame[VALUE_COLUMN[kind]]) else None
 
 
-def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
+def note_comments(n_comments: int, path: Path) -> tuple[str, ...]:
     """Return a note on the comments in a file, if it has some."""
-    return (f"{format_count(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
+    if not n_comments:
+        return ()
+    return (f"{format_count(n_comments, 'comment line')} skipped in {path}",)
 
 
-def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> Iterator[pl.DataFrame]:
+def read_blocks(path: Path, kind: Kind, marked: MarkedLines, size: int = BLOCK) -> Iterator[pl.DataFrame]:
     """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
     first_line = 1
-    for given in blocks(path, size):
-        block = marked.without_comments(given, first_line)
-        n_lines = first_line - 1 + given.count(b"\n")  # also blank ones, which would take time without end
-        check_rows(n_lines * ROW_BYTES + len(marked.comments) * COMMENT, path)
-        if first_line == 1:
-            blank = block[: len(block) - len(block.lstrip())]
-            marked.check_text(path, above=blank.count(b"\n") + 1)  # before a row below them is found to be wrong
+    for block_with_comments in blocks(path, size):
+        block = marked.without_comments(block_with_comments, first_line)
+        n_block_lines = block.count(b"\n")
+        n_lines = first_line - 1 + n_block_lines  # also blank ones, which would take time without end
+        check_rows(n_lines * ROW_BYTES + len(marked.comments) * COMMENT_BYTES, path)
+        if first_line == 1:  # a comment that is no text is found before a row below it is found to be wrong
+            marked.check_text(path, above=_find_first_row(block))
             _check_first_row(block, kind, path)
-        frame = _read_block(block, kind, path)
-        try:
-            rows = read_lines(block, kind, path, first_line) if frame is None else frame
-        except DataError as error:
-            marked.check_text(path, above=error.line or inf)
-            raise
+        rows = _read_block(block, kind, path)
+        if rows is None:
+            try:
+                rows = read_lines(block, kind, path, first_line)
+            except DataError as error:
+                marked.check_text(path, above=error.line or inf)
+                raise
         yield rows
-        first_line += block.count(b"\n")
+        first_line += n_block_lines
     marked.check(path)
 
 
+def _find_first_row(block: bytes) -> int:
+    """Return the 1-based line of the first row in the first block of a file."""
+    n_leading_blanks = len(block) - len(block.lstrip())
+    return block[:n_leading_blanks].count(b"\n") + 1
+
+
 @dataclass
-class Marked:
+class MarkedLines:
     r"""The lines of a file that begin with #: comments, as trec_eval 10 reads them, and records of queries such as #1.
+
+    Attributes
+    ----------
+    kind : {"qrels", "run"}
+    comments : dict of int to bytes
+        By their line numbers.
+    queries : set of bytes
+        The first fields of the records.
 
     Examples
     --------
-    >>> marked = Marked("qrels")
+    >>> marked = MarkedLines("qrels")
     >>> marked.without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", 1)
     b'\nq1 0 d1 1\n#2 0 d1 1\n'
     >>> marked.comments
@@ -213,7 +248,7 @@ class Marked:
 
     def without_comments(self, block: bytes, first_line: int) -> bytes:
         """Return whole lines with the comments among them empty."""
-        if b"#" not in block or not _MARKED.search(block):  # the first look is the faster one
+        if b"#" not in block or not _MARKED_LINE.search(block):  # the first look is the faster one
             return block
         lines = block.split(b"\n")
         for number, line in enumerate(lines):
@@ -235,17 +270,24 @@ class Marked:
         self.check_text(path)
         for number, line in self.comments.items():
             if line.split(maxsplit=1)[0] in self.queries:
-                _fields(line, self.kind, path, number)
-                value = line.split()[TREC_FIELDS[self.kind].index(VALUE_COLUMN[self.kind])].decode()
-                read_value(value, self.kind, path=path, line=number)
+                fields = _split_fields(line, self.kind, path, number)
+                read_value(fields[_value_place(self.kind)], self.kind, path=path, line=number)
 
 
 def is_comment(line: bytes, kind: Kind) -> bool:
     """Return whether a line begins with #, and is no record: a query may be called #1."""
     if not line.startswith(b"#"):
         return False
-    fields, value = line.split(), TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    return len(fields) != len(TREC_FIELDS[kind]) or not is_number_text(fields[value].decode(errors="replace"))
+    fields = line.split()
+    if len(fields) != len(TREC_FIELDS[kind]):
+        return True
+    value = fields[_value_place(kind)].decode(errors="replace")
+    return not is_number_text(value)
+
+
+def _value_place(kind: Kind) -> int:
+    """Return the position of the relevance or the score among the fields."""
+    return TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
 
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
@@ -256,12 +298,15 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
     blanks = count_blanks(block)
     frame = split(block, kind, separator) if blanks.are_regular else None
     if frame is None or not _is_proved(frame, kind, blanks):
-        block, separator = normalize_blanks(block), " "
+        block = normalize_blanks(block)
+        separator = " "
         frame = split(block, kind, separator)
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
             return None
-    value = frame[VALUE_COLUMN[kind]]
-    if not are_plain(value) and (value.null_count() or not _large_are_exact(block, kind, separator, frame, path)):
+    values = frame[VALUE_COLUMN[kind]]
+    if values.null_count():
+        return None
+    if not are_plain(values) and not _are_large_exact(block, kind, separator, frame, path):
         return None
     return frame.drop(ENDS_EARLY)
 
@@ -281,12 +326,15 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
     return blanks.n_blanks == expected and blanks.are_regular
 
 
-def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFrame, path: Path) -> bool:
+def _are_large_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFrame, path: Path) -> bool:
     """Return whether float64 can hold all large numbers, by their texts."""
     schema = dict.fromkeys(TREC_FIELDS[kind], pl.String)
-    rows = pl.read_csv(block, has_header=False, separator=separator, quote_char=None, schema=schema)
+    texts = pl.read_csv(block, has_header=False, separator=separator, quote_char=None, schema=schema)
+    name = VALUE_COLUMN[kind]
+    is_large = frame[name].abs() >= LARGEST_INTEGER
+    large_texts = texts[name].filter(is_large).unique()
     try:
-        for text in rows[VALUE_COLUMN[kind]].filter(frame[VALUE_COLUMN[kind]].abs() >= LARGEST_INTEGER).unique():
+        for text in large_texts:
             read_value(text, kind, path=path, line=None)
     except DataError:
         return False
@@ -296,36 +344,43 @@ def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFra
 def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
     refuse_binary(head, path)
-    lines = enumerate(BytesIO(head[:HEAD]), 1)
-    line, row = next(((n, row) for n, row in lines if row.split() and not is_comment(row, kind)), (1, b""))
-    fields = row.split()
+    line, row = _read_first_row(head[:HEAD], kind)
+    n_fields = len(row.split())
+    names = TREC_FIELDS[kind]
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
-    if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
+    if n_fields == len(TREC_FIELDS[OTHER_KIND[kind]]):
         other = "a run" if kind == "qrels" else "qrels"
         raise SwappedFilesError(
-            allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
-            found=f"{len(fields)} fields as in {other}: {quote_text(text)}",
+            allowed=f"{kind} ({' '.join(names)})",
+            found=f"{n_fields} fields as in {other}: {quote_text(text)}",
             hint=WRONG_ORDER[kind],
             path=path,
             line=line,
         )
-    if len(fields) != len(TREC_FIELDS[kind]) and (hint := _looks_like(text)):
-        raise MalformedRowError(
-            allowed=f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})",
-            given=text,
-            hint=hint,
-            path=path,
-            line=line,
-        )
+    if n_fields != len(names):
+        hint = _advise_format(text)
+        if hint is not None:
+            allowed = f"{len(names)} fields ({' '.join(names)})"
+            raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
     return "\t" if b"\t" in row else " "
 
 
-def _looks_like(text: str) -> Advice | None:
-    """Return the format that a first line looks like, as a hint."""
+def _read_first_row(head: bytes, kind: Kind) -> tuple[int, bytes]:
+    """Return the line of the first row with its number; an empty first line if there is no row."""
+    for number, line in enumerate(BytesIO(head), 1):
+        if line.split() and not is_comment(line, kind):
+            return number, line
+    return 1, b""
+
+
+def _advise_format(text: str) -> Advice | None:
+    """Return a hint with the format that a first line looks like; None if it looks like no other format."""
     if text.startswith(("{", "[")):
         return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
     form = guess_format(text)
-    return Advice("format", form, f".{form}", when="this looks like a table with a header: ") if form else None
+    if form is None:
+        return None
+    return Advice("format", form, f".{form}", when="this looks like a table with a header: ")
 
 
 def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.DataFrame:
@@ -341,31 +396,43 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
     first_line : int
         The 1-based number of the block's first line in the file.
     """
-    value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
+    value_place = _value_place(kind)
     rows: list[tuple[str | float, ...]] = []
     for line, raw in enumerate(block.split(b"\n"), first_line):
-        if fields := _fields(raw, kind, path, line):
-            query, topic, doc = fields[:3]
-            check_ids_of_row(query, doc, path, line)
-            number = read_value(fields[value], kind, path=path, line=line)
-            rows.append((query, doc, number) if kind == "run" else (query, doc, topic, number))
-    return frame_of_rows(rows, (*KEYS, *([SUBTOPIC] if kind == "qrels" else []), VALUE_COLUMN[kind]))
+        fields = _split_fields(raw, kind, path, line)
+        if not fields:
+            continue
+        query_id, topic, doc_id = fields[:3]
+        check_ids_of_row(query_id, doc_id, path, line)
+        value = read_value(fields[value_place], kind, path=path, line=line)
+        if kind == "qrels":
+            rows.append((query_id, doc_id, topic, value))
+        else:
+            rows.append((query_id, doc_id, value))
+    if kind == "qrels":
+        return frame_of_rows(rows, (*KEYS, SUBTOPIC, "relevance"))
+    return frame_of_rows(rows, (*KEYS, "score"))
 
 
 def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
     """Return the 1-based lines that hold this pair."""
-    query, doc = query_id.encode(), doc_id.encode()
-    found: list[int] = []
+    query = query_id.encode()
+    doc = doc_id.encode()
+    numbers: list[int] = []
     first_line = 1
     for block in blocks(path):
-        for n, fields in ((n, line.split()) for n, line in enumerate(block.split(b"\n"), first_line) if doc in line):
+        lines = block.split(b"\n")
+        for number, line in enumerate(lines, first_line):
+            if doc not in line:  # which is faster than to split every line
+                continue
+            fields = line.split()
             if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
-                found.append(n)
+                numbers.append(number)
         first_line += block.count(b"\n")
-    return found
+    return numbers
 
 
-def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
+def _split_fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
     text = decode_utf8(raw, path, line)
     # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
