@@ -32,7 +32,7 @@ def _home_of() -> dict[str, str]:
 
     Each is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
     """
-    homes: dict[str, str] = _hooks().homes_in(Path(__file__).with_suffix(".pyi"))
+    homes: dict[str, str] = _hooks().find_homes(Path(__file__).with_suffix(".pyi"))
     return homes
 
 
@@ -49,7 +49,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
 def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     """Return a public name or module, from the file that has it."""
     if home := _home_of().get(name):
-        if (plugin := _hooks().plugin_of(home)) and not _hooks().is_installed(plugin):
+        if (plugin := _hooks().find_plugin_of_module(home)) and not _hooks().is_installed(plugin):
             raise AttributeError(str(_hooks().missing_plugin(f"deadheat.{name}", plugin)))
         if home != "deadheat.core.errors":
             _load_numpy()
@@ -65,7 +65,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     if not hasattr(measures, name):
         if instead := _instead_of(name):
             raise AttributeError(f"deadheat has no {name} any more: {instead}")
-        if (plugin := _hooks().plugin_of_measure(name)) and not _hooks().is_installed(plugin):
+        if (plugin := _hooks().find_plugin_of_measure(name)) and not _hooks().is_installed(plugin):
             raise AttributeError(str(_hooks().missing_plugin(f"deadheat.{name}", plugin)))
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
     return getattr(measures, name)
@@ -74,7 +74,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
 def __dir__() -> list[str]:
     names = set()
     for name, home in _home_of().items():
-        plugin = _hooks().plugin_of(home)
+        plugin = _hooks().find_plugin_of_module(home)
         if plugin is None or _hooks().is_installed(plugin):
             names.add(name)
     return sorted({*names, *import_module("deadheat.core.measures").__all__})

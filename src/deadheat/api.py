@@ -12,7 +12,7 @@ from typing import Any
 
 from deadheat.core import hooks
 
-LIGHT = {"deadheat.core.hooks", "deadheat.core.errors"}  # modules that need neither NumPy nor Polars
+LIGHT = {"deadheat.core.plugin_records", "deadheat.core.errors"}  # modules that need neither NumPy nor Polars
 
 
 @cache
@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
     if name not in _homes():
         raise AttributeError(f"module 'deadheat.api' has no attribute {name!r}")
     module, there = _homes()[name]
-    plugin = hooks.plugin_of(module)
+    plugin = hooks.find_plugin_of_module(module)
     if plugin is not None and not hooks.is_installed(plugin):
         raise AttributeError(str(hooks.missing_plugin(f"deadheat.api.{name}", plugin)))
     if module not in LIGHT:

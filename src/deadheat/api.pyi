@@ -24,7 +24,6 @@ from deadheat.core.errors import (
 )
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.hooks import Command, FileFormats, MeasureFile, Plugin
 from deadheat.core.io.documents import register_document
 from deadheat.core.io.files import blocks, decode_utf8
 from deadheat.core.io.formats.base import Content, Format as FileFormat, frame_of_rows, register as register_file_format
@@ -44,6 +43,7 @@ from deadheat.core.measures.registration import register as register_measure
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.place import place
 from deadheat.core.placements.placements import Placements
+from deadheat.core.plugin_records import Command, FileFormats, MeasureFile, Plugin
 from deadheat.core.report.model import (
     PAGES,
     Column,

@@ -4,7 +4,7 @@ This is the only file that names plugins. A line here imports nothing: modules a
 they add is needed.
 """
 
-from deadheat.core.hooks import (
+from deadheat.core.plugin_records import (
     BesideTables,
     Command,
     CommandTables,

@@ -72,7 +72,7 @@ def check_json(name: str, text: str) -> None:
 def _validator(name: str) -> Any:  # noqa: ANN401 - of a library without types
     import jsonschema  # 0.13 s, which golden numbers need not
 
-    schema = hooks.schemas()[name].read_text(encoding="utf-8")
+    schema = hooks.find_schemas()[name].read_text(encoding="utf-8")
     return jsonschema.Draft202012Validator({**json.loads(schema), "required": []})
 
 

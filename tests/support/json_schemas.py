@@ -320,8 +320,8 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def path_of(name: str) -> Path:
     """Return the file with the schema of a command: in the folder of its plugin."""
-    plugin = hooks.plugin_named(hooks.plugin_of(hooks.commands_by_name()[name].module) or "core")
-    return Path(str(files(hooks.package_of(plugin)))) / "schemas" / f"{name}.json"
+    plugin = hooks.find_plugin(hooks.find_plugin_of_module(hooks.commands_by_name()[name].module) or "core")
+    return Path(str(files(hooks.get_package(plugin)))) / "schemas" / f"{name}.json"
 
 
 def written(schema: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from deadheat.core import hooks
 from deadheat.core.evaluation.together import Asked, go_together
-from deadheat.core.hooks import Feature
+from deadheat.core.plugin_records import Feature
 from deadheat.core.settings import Conventions
 from support.paths import ROOT
 

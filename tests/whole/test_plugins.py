@@ -20,6 +20,7 @@ from deadheat import registry
 from deadheat.core import hooks
 from deadheat.core.io.formats import FORMATS
 from deadheat.core.measures.registration import REGISTRY, other_names
+from deadheat.core.plugin_records import Plugin
 from deadheat.core.report.model import report_formats
 from support.paths import ROOT
 from support.walls import (
@@ -84,7 +85,7 @@ def test_methods_that_belong_to_plugins_are_listed_and_short() -> None:
 def is_for(other: str | None, path: Path, plugin: str) -> bool:
     """Tell whether a file is figures or a part of pairs of a plugin, which the plugin of these alone imports."""
     module = f"{hooks.FOLDER}.{plugin}.{path.stem}"
-    record = hooks.plugin_named(plugin)
+    record = hooks.find_plugin(plugin)
     return (other == "figures" and module in record.figures) or (other == "compare" and module in record.pairs)
 
 
@@ -92,9 +93,9 @@ def test_a_plugin_imports_only_those_that_it_requires() -> None:
     for path in (PACKAGE / "plugins").rglob("*.py"):
         own = plugin_of_file(path)
         for module in modules_imported_by(path):
-            other = hooks.plugin_of(module)
+            other = hooks.find_plugin_of_module(module)
             if own is not None and other not in {None, own} and not is_for(other, path, own):
-                assert other in hooks.plugin_named(own).requires, f"{path}: {module}"
+                assert other in hooks.find_plugin(own).requires, f"{path}: {module}"
 
 
 def test_a_plugin_imports_no_private_name_of_others() -> None:
@@ -111,7 +112,7 @@ def test_requirements_have_no_circle() -> None:
 
 
 def test_the_registry_states_the_order_of_formats() -> None:
-    assert registry.ORDER_OF_FORMATS == hooks.names_of_formats() == tuple(FORMATS)
+    assert registry.ORDER_OF_FORMATS == hooks.list_formats() == tuple(FORMATS)
     for plugin in registry.PLUGINS:
         for file in plugin.readers:
             endings = [suffix for name in file.names for suffix in FORMATS[name].suffixes]
@@ -119,7 +120,7 @@ def test_the_registry_states_the_order_of_formats() -> None:
 
 
 def test_the_registry_states_the_order_of_measures() -> None:
-    assert registry.ORDER_OF_MEASURES == hooks.names_of_measures() == tuple(REGISTRY) == tuple(deadheat.measures())
+    assert registry.ORDER_OF_MEASURES == hooks.list_measures() == tuple(REGISTRY) == tuple(deadheat.measures())
     for plugin in registry.PLUGINS:
         for file in plugin.measures:
             assert {REGISTRY[name].__module__ for name in file.names} == {file.module}
@@ -370,7 +371,7 @@ def names_of(plugin: str, stub: Path = PACKAGE / "__init__.pyi") -> list[str]:
     """Return the public names of a plugin, from the stub of the package or of that of figures."""
     names = []
     for node in ast.parse(stub.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and hooks.plugin_of(node.module or "") == plugin:
+        if isinstance(node, ast.ImportFrom) and hooks.find_plugin_of_module(node.module or "") == plugin:
             names += [alias.name for alias in node.names]
     return names
 
@@ -386,7 +387,7 @@ def copy_without(plugin: str, folder: Path) -> None:
             (folder / "deadheat" / "plugins" / path.name).symlink_to(path)
 
 
-def calls_of(plugin: hooks.Plugin, figures: list[str], folder: Path) -> tuple[list[list[str]], list[list[str]]]:
+def calls_of(plugin: Plugin, figures: list[str], folder: Path) -> tuple[list[list[str]], list[list[str]]]:
     """Write two runs and their queries; return calls for tables and figures of a plugin, and for columns of queries."""
     (folder / "x.qrels").write_text("a 0 d 1\nb 0 d 1\n", encoding="utf-8")
     for name in ("one", "two"):
@@ -411,7 +412,7 @@ def calls_of(plugin: hooks.Plugin, figures: list[str], folder: Path) -> tuple[li
 OTHER_OPTIONS = {"holes": ("--judge",), "convert": ("--judge",)}  # the file of holes, which people fill in
 
 
-def check_help(plugin: hooks.Plugin, found: Mapping[str, Any]) -> None:
+def check_help(plugin: Plugin, found: Mapping[str, Any]) -> None:
     """Check that the help of no command has what a plugin that is not there adds, not even in an example."""
     typed = [typed for group in plugin.options for typed in group.typed]
     for name, text in found["help_all"].items():
@@ -423,7 +424,7 @@ def check_help(plugin: hooks.Plugin, found: Mapping[str, Any]) -> None:
 
 @pytest.mark.every_case
 @pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
-def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.Plugin, tmp_path: Path) -> None:
+def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: Plugin, tmp_path: Path) -> None:
     copy_without(plugin.name, tmp_path)
     classes = [name for file in plugin.measures for name in file.names]
     names = [*names_of(plugin.name), *classes]

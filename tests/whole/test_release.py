@@ -89,7 +89,7 @@ def test_a_wheel_is_small_and_has_what_is_no_python() -> None:
         "schema.json",
     }
     kinds |= {"LICENSE.LLMJudge-benchmark", "qrels.human.txt.gz"}
-    kinds |= {f"{command}.json" for command in hooks.schemas()}
+    kinds |= {f"{command}.json" for command in hooks.find_schemas()}
     assert kinds <= {path.name for path in names}
     assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["src/deadheat"]}
     assert all((ROOT / path).is_file() for path in PROJECT["project"]["license-files"])

@@ -12,6 +12,7 @@ import deadheat as dh
 from deadheat import registry
 from deadheat.core import hooks
 from deadheat.core.errors import MissingPluginError, ParameterError
+from deadheat.core.plugin_records import Plugin, PluginSettings
 from deadheat.core.settings import Conventions
 
 QRELS = {"q": {"a": 1}}
@@ -28,12 +29,12 @@ def in_use(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module = ModuleType("careful_settings")
     module.check_settings = check_settings  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "careful_settings", module)
-    settings = hooks.PluginSettings("careful_settings", {"depth": (), "ties": ("best",)})
-    there = hooks.Plugin("careful", "Careful.", package="deadheat", settings=(settings,))
-    gone = hooks.Plugin("gone", "Gone.", settings=(hooks.PluginSettings("", {"rel": (), "missing": ("skip",)}),))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, there, gone)))
+    settings = PluginSettings("careful_settings", {"depth": (), "ties": ("best",)})
+    there = Plugin("careful", "Careful.", package="deadheat", settings=(settings,))
+    gone = Plugin("gone", "Gone.", settings=(PluginSettings("", {"rel": (), "missing": ("skip",)}),))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, there, gone)))
     yield
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
 
 
 @pytest.mark.usefixtures("in_use")

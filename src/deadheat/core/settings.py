@@ -106,7 +106,7 @@ class Settings:
             if given is not own.default:
                 changed[name] = self.checked(name, given)
                 object.__setattr__(self, name, changed[name])
-        for module in hooks.modules_for_settings(changed):
+        for module in hooks.load_modules_for_settings(changed):
             module.check_settings(self)
 
     @classmethod

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadheat.core import hooks
 from deadheat.core.errors import DeadheatWarning, MissingPluginError
-from deadheat.core.hooks import Command, FileFormats, Kind, MeasureFile, Plugin
+from deadheat.core.plugin_records import Command, FileFormats, Kind, MeasureFile, Plugin
 from deadheat.core.wording import cut_long_words, format_list
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def load(kind: Kind) -> bool:
         n_imported = 0
         for plugin in usable():
             if plugin.plugin is not None:
-                for module in hooks.modules_of(plugin.plugin, kind):
+                for module in hooks.list_modules(plugin.plugin, kind):
                     n_imported += _import(plugin, module, kind)
         return n_imported > 0
 
@@ -260,7 +260,7 @@ def try_all() -> tuple[ThirdPartyPlugin, ...]:
 
 def _try(plugin: ThirdPartyPlugin, record: Plugin) -> None:
     for kind in KINDS:
-        for module in hooks.modules_of(record, kind):
+        for module in hooks.list_modules(record, kind):
             if not _import(plugin, module, kind):
                 return
     for command in record.commands:
@@ -277,7 +277,7 @@ def modules(kind: Kind) -> list[tuple[ThirdPartyPlugin, ModuleType]]:
     found = []
     for plugin in usable():
         if plugin.plugin is not None:
-            for module in hooks.modules_of(plugin.plugin, kind):
+            for module in hooks.list_modules(plugin.plugin, kind):
                 found.append((plugin, sys.modules[module]))
     return found
 

@@ -15,6 +15,7 @@ from deadheat.core import hooks
 from deadheat.core.cli.help import HEADINGS, MOST, Command, heading_of, option
 from deadheat.core.cli.options import OPTIONS, command as new_command, with_options
 from deadheat.core.hooks import commands_by_name
+from deadheat.core.plugin_records import OptionGroup, Plugin
 from support.command import call, command, ok
 
 OPTION = re.compile(r"^  (-\w, )?--[\w-]+", re.MULTILINE)
@@ -108,11 +109,11 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         if name != "lost":
             added = SimpleNamespace(OPTIONS={name: option(f"--{name}", is_flag=True, heading="input", help="Go.")})
             monkeypatch.setitem(sys.modules, name, added)
-        group = hooks.OptionGroup("ways", name, (f"--{name}",))
-        plugins.append(hooks.Plugin(name, "A way.", package="deadheat" if name != "lost" else name, options=(group,)))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, *plugins)))
+        group = OptionGroup("ways", name, (f"--{name}",))
+        plugins.append(Plugin(name, "A way.", package="deadheat" if name != "lost" else name, options=(group,)))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, *plugins)))
     yield
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
 
 
 @pytest.mark.usefixtures("groups")

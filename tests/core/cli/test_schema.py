@@ -38,5 +38,5 @@ def test_schemas_are_those_of_what_is_printed() -> None:
     """If this fails on purpose: PYTHONPATH=tests:src python -m support.json_schemas; read the difference."""
     found = schemas()
     assert {name: written(one) for name, one in found.items()} == {
-        name: file.read_text(encoding="utf-8") for name, file in hooks.schemas().items()
+        name: file.read_text(encoding="utf-8") for name, file in hooks.find_schemas().items()
     }

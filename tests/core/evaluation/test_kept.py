@@ -25,6 +25,7 @@ from deadheat.core.evaluation.saved import packed, unpacked
 from deadheat.core.evaluation.shapes import TEXT, WHOLE
 from deadheat.core.measures import Measure
 from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.plugin_records import Plugin, SavedKeys
 from deadheat.core.structures import copy_with
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
@@ -99,7 +100,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.fixture
-def feature() -> Iterator[hooks.Plugin]:
+def feature() -> Iterator[Plugin]:
     module = ModuleType("kept_of_anybody")
     kept = Kept(
         PAGES,
@@ -110,10 +111,10 @@ def feature() -> Iterator[hooks.Plugin]:
     )
     module.KEPT = kept  # type: ignore[attr-defined]
     sys.modules[module.__name__] = module
-    plugin = hooks.Plugin("pages", "Pages.", package="deadheat", kept=(hooks.SavedKeys(module.__name__, **KEYS),))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
+    plugin = Plugin("pages", "Pages.", package="deadheat", kept=(SavedKeys(module.__name__, **KEYS),))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
     yield plugin
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
     del sys.modules[module.__name__]
 
 
@@ -140,11 +141,11 @@ def test_what_a_feature_keeps_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", KEYS)
-def test_a_file_of_a_plugin_that_is_not_there_says_so(feature: hooks.Plugin, place: str, tmp_path: Path) -> None:
+def test_a_file_of_a_plugin_that_is_not_there_says_so(feature: Plugin, place: str, tmp_path: Path) -> None:
     path = save(tmp_path / "saved.json")
-    keys = hooks.SavedKeys("kept_of_anybody", **{place: KEYS[place]})
+    keys = SavedKeys("kept_of_anybody", **{place: KEYS[place]})
     absent = feature._replace(package="not_there", kept=(keys,))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, absent)))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, absent)))
     with pytest.raises(
         FileFormatError, match=rf"{KEYS[place][0]} of a saved evaluation is of the plugin pages"
     ) as error:

@@ -19,6 +19,7 @@ from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.modes import Placed
 from deadheat.core.evaluation.parts import Scored
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.plugin_records import Plugin
 from deadheat.core.settings import Conventions
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
@@ -66,10 +67,10 @@ def of_long_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module = ModuleType("of_long_runs")
     module.MODE = OfLongRuns()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "of_long_runs", module)
-    plugin = hooks.Plugin("of_long_runs", "Long runs.", package="deadheat", modes=("of_long_runs",))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
+    plugin = Plugin("of_long_runs", "Long runs.", package="deadheat", modes=("of_long_runs",))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
     yield
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
 
 
 def test_a_mode_changes_conventions_and_gives_scores_a_part() -> None:

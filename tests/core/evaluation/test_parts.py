@@ -101,4 +101,4 @@ def test_a_part_that_the_registry_does_not_name_changes_the_interval_last() -> N
 
 def test_the_registry_states_the_order_of_steps() -> None:
     assert registry.ORDER_OF_INTERVAL_STEPS == ("repeats", "geometric", "judge")
-    assert hooks.interval_steps(["judge", "costs", "repeats"]) == ["repeats", "geometric", "judge", "costs"]
+    assert hooks.order_interval_steps(["judge", "costs", "repeats"]) == ["repeats", "geometric", "judge", "costs"]

@@ -18,6 +18,7 @@ from deadheat.core.data.sources import Source
 from deadheat.core.errors import MissingPluginError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.systems import is_system
+from deadheat.core.plugin_records import Plugin, RunColumn
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}}
 GOOD = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
@@ -55,15 +56,15 @@ def system_of(runs: Sequence[dh.Run], *, is_ascending: bool) -> Shards:
 
 
 @pytest.fixture
-def shards(monkeypatch: pytest.MonkeyPatch) -> Iterator[hooks.Plugin]:
+def shards(monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugin]:
     module = ModuleType("shards")
     module.system_of = system_of  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "shards", module)
-    columns = (hooks.RunColumn("shard", "shards"),)
-    plugin = hooks.Plugin("shards", "Shards.", package="deadheat", run_columns=columns)
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
+    columns = (RunColumn("shard", "shards"),)
+    plugin = Plugin("shards", "Shards.", package="deadheat", run_columns=columns)
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
     yield plugin
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
 
 
 def test_a_system_is_evaluated_run_by_run() -> None:
@@ -89,8 +90,8 @@ def test_a_system_is_found_in_a_table_by_its_column() -> None:
     assert dh.evaluate(QRELS, one_shard, "RR")["RR"].values.tolist() == [1.0, 1.0]
 
 
-def test_a_table_of_a_plugin_that_is_not_there_says_so(shards: hooks.Plugin) -> None:
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, shards._replace(package="not_there"))))
+def test_a_table_of_a_plugin_that_is_not_there_says_so(shards: Plugin) -> None:
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, shards._replace(package="not_there"))))
     with pytest.raises(MissingPluginError, match="column 'shard', is of the plugin shards, which is not installed"):
         dh.evaluate(QRELS, ROWS, "RR")
     one_shard = [row for row in ROWS if row["shard"] == "x"]

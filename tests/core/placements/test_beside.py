@@ -29,6 +29,7 @@ from deadheat.core.placements.beside import (
     beside_tables,
     join_codes,
 )
+from deadheat.core.plugin_records import BesideTables, Plugin
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1, "e\u0301": 2}}
 RUN = {"q1": {"a": 2, "b": 1}, "q2": {"e\u0301": 1, "b": 1}}
@@ -44,12 +45,12 @@ def ages_of(ages: pl.DataFrame, query_ids: Sequence[str]) -> Ages:
     return Ages(rows["code"].to_numpy(), rows["doc_id"], rows["age"].to_numpy())
 
 
-def use(*others: hooks.Plugin) -> None:
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, *others)))
+def use(*others: Plugin) -> None:
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, *others)))
 
 
-def plugin(package: str) -> hooks.Plugin:
-    return hooks.Plugin("ages", "Ages of documents.", package=package, beside=(hooks.BesideTables("ages", ("ages",)),))
+def plugin(package: str) -> Plugin:
+    return Plugin("ages", "Ages of documents.", package=package, beside=(BesideTables("ages", ("ages",)),))
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def qrels(monkeypatch: pytest.MonkeyPatch) -> Iterator[Qrels]:
 @pytest.mark.plugins
 def test_the_registry_states_the_order_of_tables() -> None:
     keys = [key for one in registry.PLUGINS for tables in one.beside for key in tables.keys]
-    assert [table.key for table in beside_tables()] == list(hooks.names_beside()) == keys
+    assert [table.key for table in beside_tables()] == list(hooks.list_tables_beside()) == keys
     assert [table.key for table in beside_tables() if table.placed] == ["subtopics", "passages"]
 
 

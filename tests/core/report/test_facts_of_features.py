@@ -12,6 +12,7 @@ import deadheat as dh
 from deadheat import registry
 from deadheat.core import hooks
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.plugin_records import Plugin
 from deadheat.core.report.model import Fact
 
 QRELS = {f"q{n}": {"a": 1} for n in range(5)}
@@ -34,10 +35,10 @@ def mondays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module.facts_of_evaluations = facts_of_evaluations  # type: ignore[attr-defined]
     module.facts_of_comparison = facts_of_comparison  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "mondays", module)
-    plugin = hooks.Plugin("mondays", "Mondays.", package="deadheat", facts=("mondays",))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
+    plugin = Plugin("mondays", "Mondays.", package="deadheat", facts=("mondays",))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
     yield
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
 
 
 def test_a_feature_says_something_of_evaluations() -> None:

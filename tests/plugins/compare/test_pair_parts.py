@@ -16,6 +16,7 @@ from deadheat import registry
 from deadheat.core import hooks
 from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
+from deadheat.core.plugin_records import Plugin
 from deadheat.core.report.model import Fact
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.pair import Pairs
@@ -52,10 +53,10 @@ def careful(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module = ModuleType("careful")
     module.PART = Careful()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "careful", module)
-    plugin = hooks.Plugin("careful", "Careful.", package="deadheat", pairs=("careful",))
-    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
+    plugin = Plugin("careful", "Careful.", package="deadheat", pairs=("careful",))
+    hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, plugin)))
     yield
-    hooks.use(registry.REGISTRY)
+    hooks.use_registry(registry.REGISTRY)
 
 
 def test_a_part_changes_the_pairs_before_they_are_corrected() -> None:

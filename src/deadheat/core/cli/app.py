@@ -74,7 +74,7 @@ class App(click.Group):
         name, ctx.meta["arguments"] = args[0], list(args)
         known = commands_by_name()
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
-            if plugin := hooks.plugin_of_command(name):
+            if plugin := hooks.find_plugin_of_command(name):
                 ctx.fail(str(hooks.missing_plugin(f"the command {name}", plugin)))
             instead = instead_of(f"deadheat {name}")
             refuse_if(instead, f"the command {name} is gone: {instead}")

@@ -26,7 +26,7 @@ def with_figure_options(*kinds: str, such_as: str) -> Callable[[Any], Any]:
     such_as : str
         A figure of them, for the help.
     """
-    modules = hooks.option_groups("figures")
+    modules = hooks.list_modules_of_options("figures")
     if not modules:
         return lambda command: command
     by_name = import_module(modules[0]).option_of_names(kinds, such_as)

@@ -66,7 +66,7 @@ def schema(command: str, *, output: str | None) -> None:
     Its $id has the version of the schema: what a schema of one version requires, later releases keep, and keys that
     they add are allowed.
     """
-    known = hooks.schemas()
+    known = hooks.find_schemas()
     if command not in known:
         raise click.UsageError(
             join_sentences(

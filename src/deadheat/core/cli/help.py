@@ -131,7 +131,7 @@ class Command(click.Command):
             name = error.option_name
             instead = instead_of(f"{ctx.info_name} {name}", name)
             refuse_if(instead, f"the option {name} is gone: {instead}")
-            plugin = hooks.plugin_of_option(name)
+            plugin = hooks.find_plugin_of_option(name)
             if plugin is not None and not hooks.is_installed(plugin):
                 raise click.UsageError(str(hooks.missing_plugin(name, plugin)), ctx) from None
             raise

@@ -321,7 +321,7 @@ def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
         return [OPTIONS[name]]
     group, _, parameter = name.partition(".")
     options: dict[str, Callable[[Any], Any]] = {}
-    for module in hooks.option_groups(group):
+    for module in hooks.list_modules_of_options(group):
         options |= import_module(module).OPTIONS
     if not parameter:
         return list(options.values())

@@ -85,7 +85,7 @@ def _system_in(path: str, name: str, form: str | None) -> System | None:
 
     options = asked()
     source = source_of(path)
-    if source is path and not any(has_column(Path(path), column, form) for column in hooks.columns_of_runs()):
+    if source is path and not any(has_column(Path(path), column, form) for column in hooks.list_run_columns()):
         return None
     from deadheat.core.evaluation.systems import system_in
 

@@ -217,7 +217,7 @@ class DocumentTable(InNotebooks):
     def beside(self) -> dict[str, pl.DataFrame]:
         """Return the tables beside the rows, each with a query_id and a doc_id, by their keys."""
         tables = {}
-        for key in hooks.names_beside():
+        for key in hooks.list_tables_beside():
             frame = getattr(self, key, None)
             if frame is not None:
                 tables[key] = frame

@@ -39,7 +39,7 @@ def column_of_runs(source: Source, where: str) -> str | None:
     path = path_of(source)
     if path is None and isinstance(source, Mapping):
         return None
-    for column in hooks.columns_of_runs():
+    for column in hooks.list_run_columns():
         if path is not None:
             if has_column(path, column):
                 return column

@@ -34,7 +34,6 @@ from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
-from deadheat.core.hooks import Feature
 from deadheat.core.io.splitting import group_in_pieces
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, parse_measures
@@ -44,6 +43,7 @@ from deadheat.core.phases import phase
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import Engine, choose_engine, open_pair
 from deadheat.core.placements.placements import Placements
+from deadheat.core.plugin_records import Feature
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.wording import format_count, format_list

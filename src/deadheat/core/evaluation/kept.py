@@ -122,7 +122,7 @@ class FieldsOfFeatures(Fields):
     def check(self, value: Any, place: str) -> None:  # noqa: ANN401 - whatever JSON holds
         """Raise as `Fields` does, and `MissingPluginError` for a key of a plugin that is not there."""
         super().check(value, place)
-        for module in hooks.modules_that_read(self.place, filled(value)):
+        for module in hooks.load_modules_that_read(self.place, filled(value)):
             Fields({}, getattr(module.KEPT, self.place).shapes).check(value, place)
 
 
@@ -140,7 +140,7 @@ def keys_of(owner: Owner, subject: object) -> dict[str, object]:
     subject : Qrels, Run or Measure
     """
     added: dict[str, object] = {}
-    for module in hooks.modules_that_save(owner):
+    for module in hooks.load_modules_that_save(owner):
         added |= getattr(module.KEPT, owner).write(subject)
     return added
 
@@ -155,7 +155,7 @@ def with_keys(owner: Owner, subject: T, stated: Mapping[str, Any]) -> T:
     stated : mapping of str to object
         What the file says of it.
     """
-    for module in hooks.modules_that_read(owner, filled(stated)):
+    for module in hooks.load_modules_that_read(owner, filled(stated)):
         subject = getattr(module.KEPT, owner).read(subject, stated)
     return subject
 
@@ -169,7 +169,7 @@ def rule_in(stated: Mapping[str, Any], fingerprint: str) -> JudgingRule | None:
         What the file says of the qrels.
     fingerprint : str
     """
-    for module in hooks.modules_that_read("judgments", filled(stated)):
+    for module in hooks.load_modules_that_read("judgments", filled(stated)):
         keys: KeptKeys = module.KEPT.judgments
         if keys.judging_rule is not None:
             return keys.judging_rule(stated, fingerprint)
@@ -179,7 +179,7 @@ def rule_in(stated: Mapping[str, Any], fingerprint: str) -> JudgingRule | None:
 def tables_of(scores: Sequence[Scores]) -> dict[str, object]:
     """Return the tables of parts of scores, one sequence of an evaluation, by their keys."""
     tables: dict[str, object] = {}
-    for module in hooks.modules_that_read("table", _parts_of_all(scores)):
+    for module in hooks.load_modules_that_read("table", _parts_of_all(scores)):
         table: KeptTable = module.KEPT.table
         tables[table.part] = table.write([one.parts[table.part] for one in scores])
     return tables
@@ -203,7 +203,7 @@ def parts_in_tables(data: Mapping[str, Any], n_measures: int, n_queries: int) ->
     n_measures, n_queries : int
     """
     of_measures: list[dict[str, ScorePart]] = [{} for _ in range(n_measures)]
-    for module in hooks.modules_that_read("table", filled(data)):
+    for module in hooks.load_modules_that_read("table", filled(data)):
         table: KeptTable = module.KEPT.table
         for parts, part in zip(of_measures, table.read(data[table.part], n_measures, n_queries), strict=True):
             parts[table.part] = part
@@ -220,7 +220,7 @@ def parts_in_columns(measure: Measure, columns: Mapping[str, FloatArray]) -> dic
         Those of the table of scores.
     """
     parts: dict[str, ScorePart] = {}
-    for module in hooks.modules_that_read("columns", columns):
+    for module in hooks.load_modules_that_read("columns", columns):
         kept: KeptColumns = module.KEPT.columns
         for name in kept.names:
             if name not in columns or columns[name].dtype != float:

@@ -69,7 +69,7 @@ def _module_with_values(source: Source) -> ModuleType | None:
     for module in hooks.load("values"):
         if path is None or module.is_values(path):
             return module
-    missing = hooks.missing_of_kind("values")
+    missing = hooks.list_missing_plugins("values")
     if path is None and missing:
         raise hooks.missing_plugin("values that another tool computed", missing[0])
     return None

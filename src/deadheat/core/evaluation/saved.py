@@ -242,11 +242,11 @@ NULLABLE: dict[str, set[str]] = {  # columns that may have null
 
 _OF_PLACEMENTS = Fields(
     {**dict.fromkeys(("queries", "retrieved", "judged"), TEXT), "max_relevance": NUMBER},
-    dict.fromkeys(hooks.names_beside(), TEXT),
+    dict.fromkeys(hooks.list_tables_beside(), TEXT),
 )
 _OF_JUDGMENTS = FieldsOfFeatures(
     {"name": TEXT, "notes": TEXTS, "without": TEXTS, "rows": TEXT},
-    {"unanswerable": TEXTS, "source_form": TEXT, **dict.fromkeys(hooks.names_beside(), TEXT)},
+    {"unanswerable": TEXTS, "source_form": TEXT, **dict.fromkeys(hooks.list_tables_beside(), TEXT)},
     "judgments",
 )
 _OF_RANKING = FieldsOfFeatures(
@@ -557,7 +557,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         fingerprint=fingerprint,
         unanswerable=tuple(held.get("unanswerable", ())),  # files of 1.0 do not have it
         source_form=held.get("source_form", "trec"),  # nor this; they had no note
-        **{key: unpacked_beside(key, held[key]) for key in hooks.names_beside() if key in held},
+        **{key: unpacked_beside(key, held[key]) for key in hooks.list_tables_beside() if key in held},
     )
     return with_keys("judgments", qrels, held)
 

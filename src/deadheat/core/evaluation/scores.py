@@ -633,7 +633,7 @@ def _refuse_clusters(scores: Sequence[Scores]) -> None:
 
 def _changed(interval: Interval, scores: Scores) -> Interval:
     """Return an interval as the parts of its scores change it, in the order of the registry."""
-    for step in hooks.interval_steps(scores.parts):
+    for step in hooks.order_interval_steps(scores.parts):
         if step == GEOMETRIC:
             interval = _exponentiated(interval, scores)
         elif step in scores.parts:

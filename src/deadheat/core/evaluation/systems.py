@@ -159,7 +159,7 @@ def system_in(
     runs = runs_by(column, source, name=name, columns=columns, ascending=ascending)
     if not runs:
         return None
-    system: System = hooks.module_of_runs(column).system_of(runs, is_ascending=ascending)
+    system: System = hooks.load_module_of_runs(column).system_of(runs, is_ascending=ascending)
     return system
 
 

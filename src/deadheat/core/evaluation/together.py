@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core import hooks
 from deadheat.core.errors import ParameterError
-from deadheat.core.hooks import Feature
+from deadheat.core.plugin_records import Feature
 from deadheat.core.settings import Conventions
 
 if TYPE_CHECKING:

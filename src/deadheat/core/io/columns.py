@@ -288,7 +288,7 @@ def _refuse_offsets(names: Collection[object], kind: Kind, given: Mapping[str, s
 
 def _advise_on_passages() -> str:
     """Return how to read passages; where the plugin that reads them is missing, which one that is."""
-    return hooks.advice_on_missing("dh.Spans", "judgments") or GIVE_AS_SPANS
+    return hooks.advise_on_missing("dh.Spans", "judgments") or GIVE_AS_SPANS
 
 
 def _advise_on_format(names: Sequence[object]) -> str:

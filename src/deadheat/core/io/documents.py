@@ -48,7 +48,7 @@ def register_document(
 
 def known_exports() -> list[Export]:
     """Return the documents that are known, in the order in which they are asked."""
-    return hooks.in_order("objects", EXPORTS, lambda one: one.read.__module__)
+    return hooks.load_in_order("objects", EXPORTS, lambda one: one.read.__module__)
 
 
 def read_export(held: Document, kind: Kind, where: str) -> Listing | None:
@@ -62,7 +62,7 @@ def read_export(held: Document, kind: Kind, where: str) -> Listing | None:
         It has the form, but cannot be evaluated.
     """
     saved = str(held.get("kind"))
-    use = hooks.use_of_saved(saved)
+    use = hooks.describe_use_of_saved(saved)
     if use is not None and "format" in held:
         raise FileFormatError(f"is a saved {saved.removeprefix('deadheat ')}", allowed=kind, hint=use, path=where)
     found = next((one for one in known_exports() if one.matches(held)), None)
@@ -87,7 +87,7 @@ def _is_document(held: Document) -> bool:
 
 def _check_objects(held: Document) -> None:
     """Raise `MissingPluginError` for objects inside objects, which are no numbers, where a plugin is missing."""
-    missing = hooks.missing_of_kind("objects")
+    missing = hooks.list_missing_plugins("objects")
     if missing and any(map(_has_objects_inside, held.values())):
         raise hooks.missing_plugin("a JSON document of another tool", missing[0])
 

@@ -64,7 +64,7 @@ def _readers_of(folder: Path) -> Sequence[FolderReader]:
     """Return the readers that may know a folder; none if there is a file in it to choose."""
     if any(folder.glob(QRELS)) or any(folder.glob(f"*{PREDICTIONS}")):
         return ()
-    return hooks.in_order("objects", REGISTERED, lambda one: one.read.__module__)
+    return hooks.load_in_order("objects", REGISTERED, lambda one: one.read.__module__)
 
 
 def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
@@ -90,7 +90,7 @@ def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
             "is a directory",
             allowed=f"a file, a data set of BEIR (with qrels/*.tsv), predictions of MTEB (*{PREDICTIONS}), or"
             " responses of searches (a .json file for each query, named by it)",
-            hint=hooks.advice_on_missing("a folder that another tool writes", "objects"),
+            hint=hooks.advise_on_missing("a folder that another tool writes", "objects"),
             path=folder,
         )
     if kind not in (None, holds):

@@ -212,7 +212,7 @@ def _make_frame(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[A
     hint += f" {CALL[kind]}({{query: results}})"
     raise SourceTypeError(
         f"cannot read {kind} from {type(table).__name__}",
-        hint=hooks.advice_on_missing("an object of another library", "objects") or hint,
+        hint=hooks.advise_on_missing("an object of another library", "objects") or hint,
     )
 
 

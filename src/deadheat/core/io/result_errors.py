@@ -49,7 +49,7 @@ def _advise_on_list(given: object) -> str:
         return "write [id] for a single document"
     if is_result_set(given):
         return "it has the results of several queries: give it alone, or query for one at a time"
-    missing_plugin = hooks.advice_on_missing("the results of a search library", "objects")
+    missing_plugin = hooks.advise_on_missing("the results of a search library", "objects")
     if missing_plugin:
         return missing_plugin
     if isinstance(given, Mapping):
@@ -92,7 +92,7 @@ def make_no_id_error(
             hint="in a dict write [], which counts as a query without a relevant document",
             path=where,
         )
-    missing_plugin = hooks.advice_on_missing("the results of a search library", "objects")
+    missing_plugin = hooks.advise_on_missing("the results of a search library", "objects")
     return SourceTypeError(
         f"cannot find the id of {what}",
         found=describe_object(result),

@@ -51,7 +51,7 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     if _may_be_known_to_others(source) and third_party.load("objects"):
         return read_object(source, kind, where, given)
     if is_in_catalogue(source):
-        for plugin in hooks.missing_of_kind("objects"):
+        for plugin in hooks.list_missing_plugins("objects"):
             raise hooks.missing_plugin(str(source), plugin)
     return read_frame(source, kind, where, given)
 
@@ -63,7 +63,7 @@ def _recognisers_for(source: object) -> list[Recogniser]:
     own: list[Recogniser] = [read_mapping, _of_deadheat]
     if not _may_be_known_to_others(source):
         return own
-    return own + hooks.in_order("objects", RECOGNISERS, lambda one: one.__module__)
+    return own + hooks.load_in_order("objects", RECOGNISERS, lambda one: one.__module__)
 
 
 def _may_be_known_to_others(source: object) -> bool:

@@ -25,7 +25,7 @@ def _classes() -> dict[str, MeasureType]:
 
 
 _registered = _classes()
-for _name in hooks.names_of_measures():  # they were registered in the order of their files
+for _name in hooks.list_measures():  # they were registered in the order of their files
     REGISTRY[_name] = REGISTRY.pop(_name)
 globals().update(_registered)
 

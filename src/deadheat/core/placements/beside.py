@@ -120,7 +120,7 @@ def beside_table(key: str) -> BesideTable:
 
 def beside_tables() -> list[BesideTable]:
     """Return all tables, in the order of the registry."""
-    return [beside_table(key) for key in hooks.names_beside()]
+    return [beside_table(key) for key in hooks.list_tables_beside()]
 
 
 def find_beside(qrels: Qrels, query_ids: Sequence[str]) -> dict[str, BesideRows]:

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from deadheat.core import hooks
-from deadheat.core.hooks import Plugin
+from deadheat.core.plugin_records import Plugin
 from deadheat.core.report.model import Column, Fact, Report, prose_fact, tabulate, warning_fact
 from deadheat.core.third_party import ThirdPartyPlugin, try_all
 from deadheat.core.wording import format_count, format_list
@@ -96,11 +96,11 @@ def _names_added(row: PluginRow) -> dict[str, object]:
 def _shipped() -> Iterable[PluginRow]:
     for plugin in hooks.registry().plugins:
         state, problem = READY, ""
-        package = hooks.package_of(plugin)
-        if not hooks.is_there(package):
+        package = hooks.get_package(plugin)
+        if not hooks.is_package_there(package):
             state, problem = MISSING, f"there is no {package}"
         elif not hooks.is_installed(plugin.name):
-            state, problem = LEFT_OUT, f"needs {format_list(hooks.absent_requirements(plugin.name))}"
+            state, problem = LEFT_OUT, f"needs {format_list(hooks.list_missing_requirements(plugin.name))}"
         yield _row(plugin, "deadheat", __version__, state, problem)
 
 

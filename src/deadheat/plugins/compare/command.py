@@ -90,7 +90,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
 @with_figure_options("comparison", "languages", "strata", such_as="scatter")
 @output_options("document", "rows", "scores")
 @full_option
-@table_option("that of the pairs", *TABLES, *hooks.tables_of("compare"))
+@table_option("that of the pairs", *TABLES, *hooks.list_tables("compare"))
 @with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.

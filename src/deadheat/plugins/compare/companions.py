@@ -75,7 +75,7 @@ class Companion(Protocol):
 def find_companions(comparison: Comparison, queries: Queries) -> list[Companion]:
     """Return what can be compared beside the systems of a comparison."""
     found = []
-    for module in hooks.modules_for_queries(queries.columns):
+    for module in hooks.load_modules_for_queries(queries.columns):
         companion: Companion | None = module.find(comparison, queries)
         if companion is not None:
             found.append(companion)
@@ -85,7 +85,7 @@ def find_companions(comparison: Comparison, queries: Queries) -> list[Companion]
 def tell_absent(comparison: Comparison, queries: Queries) -> list[Fact]:
     """Say what is not compared although the table of queries has a column for it, and why."""
     facts: list[Fact] = []
-    for module in hooks.modules_for_queries(queries.columns):
+    for module in hooks.load_modules_for_queries(queries.columns):
         facts += module.tell_absent(comparison, queries)
-    facts += [note_fact("not compared", text) for text in hooks.missing_for_queries(queries.columns)]
+    facts += [note_fact("not compared", text) for text in hooks.describe_missing_for_queries(queries.columns)]
     return facts

@@ -27,7 +27,7 @@ OF_ONE_QUERY = "of one query a figure would show single points"
 
 def check_figure(name: str) -> None:
     """Raise `MissingPluginError` if a figure is of a plugin that is not there: the stub names all figures."""
-    homes = hooks.homes_in(STUB)
+    homes = hooks.find_homes(STUB)
     if name in homes:
         hooks.check_installed(f"the figure {name}", homes[name])
 

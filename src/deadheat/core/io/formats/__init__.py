@@ -26,7 +26,7 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 
 hooks.load("readers")
-for known in hooks.names_of_formats():
+for known in hooks.list_formats():
     FORMATS[known] = FORMATS.pop(known)
 
 __all__ = [
