@@ -10,18 +10,15 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from deadheat.core.wording import LONGEST_GIVEN, cut_long_words, did_you_mean, escape_invisible, format_given
 
-if TYPE_CHECKING:
-    pass
-
-
-ABSENT: Any = object()  # "not given", where None may be the value that was given
+ABSENT: Any = object()  # stands for "not given" where None may be a value that was given
 STDIN = "/dev/stdin"
-STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # what a shell makes up for a pipe
-FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
+STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # names that a shell makes up for a pipe
+# The argument of commands with the format of a file, by what the file holds; of any other file it is "from".
+FORMAT_ARGUMENTS = {"cases": "input_format", "documents": ""}
 
 
 class Advice(NamedTuple):
@@ -35,9 +32,9 @@ class Advice(NamedTuple):
     endings : str, default ""
         File name endings that say the same, such as ``".json or .jsonl"``.
     of : str, default ""
-        What the file holds, where a command has one option for each: ``"cases"``, ``"documents"``.
+        What the file holds, where a command has an option for each of its files: ``"cases"``, ``"documents"``.
     when : str, default ""
-        Text in front: a condition, or what the file looks like.
+        Text in front of the advice: a condition, or what the file looks like.
     """
 
     argument: str
@@ -47,34 +44,57 @@ class Advice(NamedTuple):
     when: str = ""
 
 
-Options: TypeAlias = Mapping[str, str] | None  # of a command, by the arguments that they are; None for a Python caller
+Options: TypeAlias = Mapping[str, str] | None  # the options of a command, by argument; None for a Python caller
 
 
-def _named(options: Options, name: str, value: object = None) -> str:
-    """Name an argument or its option, with its value if it has one; one without an option keeps its Python name."""
+def _name_argument(options: Options, name: str, value: object = None) -> str:
+    """Name an argument or its option, with its value if it has one; an argument without an option keeps its name."""
     if options is None or name not in options:
         return name if value is None else f"{name}={format_given(value)}"
-    if isinstance(value, Mapping):
-        value = ",".join(f"{key}={repr(one) if ' ' in one else one}" for key, one in value.items())  # for a shell
-    return options[name] if value is None else f"{options[name]} {value}"
+    if value is None:
+        return options[name]
+    return f"{options[name]} {_format_for_shell(value)}"
 
 
-def _advised(options: Options, advice: Advice, path: Path | None) -> str:
-    """Say what to do, about the file at `path` if there is one."""
-    name, value = advice.argument, advice.value
+def _format_for_shell(value: object) -> str:
+    """Return a value as it is typed behind an option: columns as ``KEY=NAME,KEY=NAME``."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    pairs = []
+    for key, name in value.items():
+        quoted = repr(name) if " " in name else name
+        pairs.append(f"{key}={quoted}")
+    return ",".join(pairs)
+
+
+def _describe_advice(options: Options, advice: Advice, path: Path | None) -> str:
+    """Say what to do, about the file at `path` if there is one; return "" if a command has no option for it."""
     if options is None:
-        named = _named(options, name, value)
-        return advice.when + (f"name the file {advice.endings}, or pass {named}" if advice.endings else f"give {named}")
+        argument = _name_argument(None, advice.argument, advice.value)
+        if advice.endings:
+            return f"{advice.when}name the file {advice.endings}, or pass {argument}"
+        return f"{advice.when}give {argument}"
+    steps = []
+    if advice.endings:
+        is_stream = re.fullmatch(STREAM, str(path)) is not None  # which has no name to change
+        step = "save it in a file that ends in" if is_stream else "name the file"
+        steps.append(f"{step} {advice.endings}")
+    name = advice.argument
     if name == "format":
-        name = FORMATS.get(advice.of, "from")
-    if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
-        prefix = f"{advice.of}." if advice.of else ""
-        value = {prefix + key: column for key, column in value.items()}
-    steps = [f"give {_named(options, name, value)}"] if name in options else []
-    if advice.endings:  # a stream has no name to change
-        is_stream = re.fullmatch(STREAM, str(path))
-        steps.insert(0, f"{'save it in a file that ends in' if is_stream else 'name the file'} {advice.endings}")
-    return f"{advice.when}{', or '.join(steps)}" if steps else ""
+        name = FORMAT_ARGUMENTS.get(advice.of, "from")
+    if name in options:
+        value = _add_prefix(advice.value, advice.of)
+        steps.append(f"give {_name_argument(options, name, value)}")
+    if not steps:
+        return ""
+    return advice.when + ", or ".join(steps)
+
+
+def _add_prefix(value: object, kind: str) -> object:
+    """Return columns with the kind of their file in front of each key, as the other file may have other names."""
+    if not kind or not isinstance(value, Mapping):
+        return value
+    return {f"{kind}.{key}": name for key, name in value.items()}
 
 
 class DeadheatError(Exception):
@@ -145,31 +165,76 @@ class DeadheatError(Exception):
 
     def sentence(self, options: Options = None, *, has_place: bool = True) -> str:
         """Return the message, worded for Python or with the options of a command, with or without path and line."""
-        place = f"{self.measure}: " if self.measure else ""
-        if self.path is not None and has_place:
-            line = "" if self.line is None else f"{self.line}:"
-            place = f"{escape_invisible(str(self.path))}:{line} {place}"
-        choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
-        allowed = f"one of {', '.join(map(repr, choices))}" if choices else str(self.allowed or "")
-        if self.argument:
-            text = f"{_named(options, self.argument)} {self.problem or f'must be {allowed}'}"
-        else:
-            text = ", ".join(filter(None, [self.problem, allowed and f"expected {allowed}"]))
+        text = self._describe_problem(options)
         if self.beside:
-            text += f" with {', '.join(_named(options, *one) for one in self.beside.items())}"
-        if self.is_given:  # several values of an option are shown as they are typed
-            given = format_given(self.given, self.longest_given) if self.found is None else str(self.found)
-            if options is not None and isinstance(self.given, list | tuple):
-                given = ", ".join(map(format_given, self.given))
-            text += f", got {given}"
-        hint = _advised(options, self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
-        hint = hint or (did_you_mean(self.found or self.given, choices) if len(choices) > 1 else "")
-        if hint and hint[0].isupper():
+            arguments = [_name_argument(options, name, value) for name, value in self.beside.items()]
+            text += f" with {', '.join(arguments)}"
+        if self.is_given:
+            text += f", got {self._describe_given(options)}"
+        hint = self._describe_hint(options)
+        if hint[:1].isupper():
             text = f"{text.removesuffix('.')}. {hint}"
         elif hint:
-            text += f"{';' if self.is_given else ':'} {hint}"
-        sentence = place + text + (f"; {self.python}" if self.python and options is None else "")
-        return "\n".join(map(cut_long_words, sentence.split("\n")))
+            mark = ";" if self.is_given else ":"
+            text += f"{mark} {hint}"
+        if self.python and options is None:
+            text += f"; {self.python}"
+        sentence = self._describe_place(has_path=has_place) + text
+        lines = [cut_long_words(line) for line in sentence.split("\n")]
+        return "\n".join(lines)
+
+    def _choices(self) -> tuple[str, ...]:
+        """Return the words that are allowed; none if a text says what is."""
+        if self.allowed is None or isinstance(self.allowed, str):
+            return ()
+        return tuple(self.allowed)
+
+    def _describe_place(self, *, has_path: bool) -> str:
+        """Return the beginning of the message: path, line and measure, as far as they are known."""
+        place = ""
+        if self.path is not None and has_path:
+            place = f"{escape_invisible(str(self.path))}:"
+            if self.line is not None:
+                place += f"{self.line}:"
+            place += " "
+        if self.measure:
+            place += f"{self.measure}: "
+        return place
+
+    def _describe_problem(self, options: Options) -> str:
+        """Say what is wrong and what is allowed."""
+        choices = self._choices()
+        if choices:
+            allowed = f"one of {', '.join(map(repr, choices))}"
+        else:
+            allowed = str(self.allowed or "")
+        if self.argument:
+            problem = self.problem or f"must be {allowed}"
+            return f"{_name_argument(options, self.argument)} {problem}"
+        parts = []
+        if self.problem:
+            parts.append(self.problem)
+        if allowed:
+            parts.append(f"expected {allowed}")
+        return ", ".join(parts)
+
+    def _describe_given(self, options: Options) -> str:
+        """Return what was given; several values of an option are shown as they are typed."""
+        if options is not None and isinstance(self.given, list | tuple):
+            return ", ".join(map(format_given, self.given))
+        if self.found is not None:
+            return str(self.found)
+        return format_given(self.given, self.longest_given)
+
+    def _describe_hint(self, options: Options) -> str:
+        """Say what to do; without a hint, the nearest of several choices is one."""
+        hint = self.hint or ""
+        if isinstance(hint, Advice):
+            hint = _describe_advice(options, hint, self.path)
+        choices = self._choices()
+        if not hint and len(choices) > 1:
+            hint = did_you_mean(self.found or self.given, choices)
+        return hint
 
 
 class DataError(DeadheatError, ValueError):
@@ -199,7 +264,7 @@ class DuplicateError(DataError):
 
 
 class CasesError(DataError):
-    """Labelled cases cannot be used; the message names each of them and where it is.
+    """Labelled cases cannot be used; the message says what is wrong with each case, and where it is.
 
     Attributes
     ----------
@@ -213,7 +278,7 @@ class CasesError(DataError):
 
 
 class NotKeptError(DataError):
-    """What a saved evaluation keeps of its ranking is too little to score it again.
+    """A saved evaluation keeps too little of its ranking to score it again.
 
     Attributes
     ----------
@@ -283,8 +348,12 @@ class DeadheatWarning(UserWarning):
     """
 
     def __init__(self, text: str, where: str = "", **fields: object) -> None:
-        self.text, self.where = text, where
-        super().__init__(cut_long_words((f"{where}: " if where else "") + (text.format(**fields) if fields else text)))
+        self.text = text
+        self.where = where
+        message = text.format(**fields) if fields else text
+        if where:
+            message = f"{where}: {message}"
+        super().__init__(cut_long_words(message))
 
 
 class NothingJudgedWarning(DeadheatWarning):
@@ -313,7 +382,7 @@ LONG = 10.0  # seconds that are announced
 def warn_of_time(what: str, seconds: float, then: str) -> bool:
     """Warn of what takes more than ten seconds, before the time is spent, and return whether it does.
 
-    It is for what can be estimated by a formula; :func:`deadheat.core.phases.lasting` looks at the first steps.
+    The time is estimated by a formula; where there is none, :func:`deadheat.core.phases.lasting` times the first steps.
 
     Parameters
     ----------
@@ -322,6 +391,7 @@ def warn_of_time(what: str, seconds: float, then: str) -> bool:
     then : str
         The end of the sentence.
     """
-    if seconds > LONG:
+    is_long = seconds > LONG
+    if is_long:
         warnings.warn(f"{what} takes about {seconds:.0f} s{then}", DurationWarning, stacklevel=3)
-    return seconds > LONG
+    return is_long
