@@ -1,7 +1,7 @@
-"""What functions and commands take: each class says once the name, type, default, check and help of its settings.
+"""Settings of functions and commands: each class says once the name, type, default, check and help of its settings.
 
-A function takes them as keywords and makes the class of them, which checks them; the options of commands, the words of
-errors and what is saved follow from the fields.
+A function takes settings as keywords and makes an object of the class of them, which checks them. The options of
+commands, the words of errors and what is saved follow from the fields.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from deadheat.core.checks import as_count, as_flag, as_level, as_number, as_prec
 from deadheat.core.random_generators import Rng, check_rng
 from deadheat.core.wording import format_count
 
-_POLICIES = {  # and what help says of each
+_POLICIES = {  # the words of help, by the name of the policy
     "expected": "expected (the exact mean over its orders)",
     "best": "best",
     "worst": "worst",
@@ -26,9 +26,9 @@ _POLICIES = {  # and what help says of each
 }
 TIES = tuple(_POLICIES)
 SKEWED = "skewed-t"
-OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t", SKEWED)
-BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
-PROPORTION = "clopper-pearson"
+OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t", SKEWED)  # methods of intervals, whatever the values are
+BOUNDED = "gaffke"  # for values with a lowest and a highest one
+PROPORTION = "clopper-pearson"  # for values of 0 and 1
 METHODS = ("auto", *OF_ANY_MEANS, BOUNDED, PROPORTION)
 
 
@@ -50,26 +50,26 @@ def setting(
     Parameters
     ----------
     default : object
-        If it is None, the setting may be None.
+        A setting whose default is None may be None.
     allowed : tuple of str, or callable
-        The words that it can be; or a function of the argument's name and of what was given, which returns the value
-        in its normal form or raises `ParameterError`, as `as_count`.
+        The words that are allowed; or a function as `as_count`, which takes the argument's name and its value, and
+        returns the value in its normal form or raises `ParameterError`.
     meaning : str, default ""
-        The help of the option; without it a command has none.
+        The help of the option; a setting without help has no option.
     option : str, default ""
         The option as it is typed, such as ``"-l --rel"``, if it is not the name of the field.
     metavar : str, default ""
-        What help calls its value; by default the words.
+        What help calls the value of the option; by default the words.
     heading : str, default ""
-        The heading of the note in reports that says how it was set.
+        The heading of the note in reports that says how the setting was set.
     help_heading : str, default ""
-        The heading of --help-all that its option stands under, if it is not that of the other settings.
+        The heading of --help-all that the option stands under, if it is not that of the other settings.
     group : str, default ""
-        The group of options of a plugin that its option is in.
+        The group of options of a plugin that the option is in.
     rank : int, optional
-        How early its option comes among those that --help shows.
+        How early the option comes among those that --help shows.
     told : callable, optional
-        Its text, given the value; there is no note where it is empty.
+        Takes the value, and returns the text of the note in reports; there is no note if the text is empty.
     """
     metadata = {
         "allowed": allowed,
@@ -85,10 +85,34 @@ def setting(
     return field(default=default, metadata=metadata)
 
 
-def meaning_of_ties(policies: Sequence[str]) -> str:
-    """Return the help of an option for some tie policies."""
-    *others, last = (_POLICIES[one] for one in policies)
+def describe_policies(policies: Sequence[str]) -> str:
+    """Return the help of an option that takes some of the tie policies."""
+    *others, last = (_POLICIES[policy] for policy in policies)
     return f"What a tie counts: {', '.join(others)} or {last}."
+
+
+def _describe_precision(precision: str | int | None) -> str:
+    if precision is None:
+        return "compared as float64, not rounded"
+    if isinstance(precision, int):
+        return f"rounded to {format_count(precision, 'decimal')} first"
+    return f"rounded to {precision} first"
+
+
+def _describe_rel(rel: float | None) -> str:
+    if rel is None:
+        return ""
+    return f"from relevance {rel:g} on, where a measure names no other"
+
+
+def _describe_judged_only(judged_only: bool) -> str:  # noqa: FBT001 - the value of a setting
+    return "without unjudged documents" if judged_only else ""
+
+
+def _describe_depth(depth: int | None) -> str:
+    if depth is None:
+        return ""
+    return f"cut after {format_count(depth, 'document')}"
 
 
 @dataclass(frozen=True)
@@ -101,9 +125,9 @@ class Settings:
         Settings of a plugin raise `MissingPluginError` where that is not there, and are checked by it where it is.
         """
         changed = {}
-        for name, own in self.__dataclass_fields__.items():
+        for name, own_field in self.__dataclass_fields__.items():
             given = getattr(self, name)
-            if given is not own.default:
+            if given is not own_field.default:
                 changed[name] = self.checked(name, given)
                 object.__setattr__(self, name, changed[name])
         for module in hooks.load_modules_for_settings(changed):
@@ -112,10 +136,12 @@ class Settings:
     @classmethod
     def checked(cls, name: str, given: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
         """Return the value of one setting in its normal form; raise `ParameterError` if it is not allowed."""
-        own = cls.__dataclass_fields__[name]
-        allowed = own.metadata.get("allowed")
-        if allowed is None or given is own.default is None:
+        own_field = cls.__dataclass_fields__[name]
+        allowed = own_field.metadata.get("allowed")
+        if allowed is None:
             return given
+        if given is None and own_field.default is None:
+            return None
         if isinstance(allowed, tuple):
             check_choice(name, given, allowed)
             return given
@@ -123,22 +149,27 @@ class Settings:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - checked as it is made
-        """Return the settings that are among named values, such as the arguments of a function: ``locals()``.
+        """Return settings made of those named values that are settings, such as the arguments of a function.
 
         Parameters
         ----------
         given : mapping of str to object
-            Other names are left out; a setting that it lacks has its default.
+            Values by name, as ``locals()`` has them. Names of no setting are left out; a setting that is not among
+            them has its default.
         **changed
-            Settings to have in place of those given.
+            Settings that take the place of those given.
 
         Examples
         --------
         >>> Conventions.of({"ties": "best", "run": "x.run"}, rel=2).rel
         2
         """
-        found = {**given, **changed}
-        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+        values = {**given, **changed}
+        own_values = {}
+        for own_field in fields(cls):
+            if own_field.name in values:
+                own_values[own_field.name] = values[own_field.name]
+        return cls(**own_values)
 
 
 @dataclass(frozen=True)
@@ -154,7 +185,7 @@ class Conventions(Settings):
     ties: str = setting(
         "expected",
         TIES,
-        meaning_of_ties(TIES),
+        describe_policies(TIES),
         metavar="POLICY",
         help_heading="ties",
         rank=80,
@@ -178,11 +209,7 @@ class Conventions(Settings):
         metavar="PRECISION",
         help_heading="ties",
         heading="scores",
-        told=lambda given: (
-            "compared as float64, not rounded"
-            if given is None
-            else f"rounded to {format_count(given, 'decimal') if isinstance(given, int) else given} first"
-        ),
+        told=_describe_precision,
     )
     rel: float | None = setting(
         None,
@@ -191,7 +218,7 @@ class Conventions(Settings):
         option="-l --rel",
         metavar="LEVEL",
         heading="relevant",
-        told=lambda given: "" if given is None else f"from relevance {given:g} on, where a measure names no other",
+        told=_describe_rel,
     )
     judged_only: bool = setting(
         default=False,
@@ -199,7 +226,7 @@ class Conventions(Settings):
         meaning="Take unjudged documents out of the lists first.",
         option="-J --judged-only",
         heading="lists",
-        told=lambda given: "without unjudged documents" if given else "",
+        told=_describe_judged_only,
     )
     depth: int | None = setting(
         None,
@@ -208,7 +235,7 @@ class Conventions(Settings):
         option="-M --depth",
         metavar="N",
         heading="lists",
-        told=lambda given: "" if given is None else f"cut after {format_count(given, 'document')}",
+        told=_describe_depth,
     )
     unjudged: str = setting(
         "zero",
@@ -227,8 +254,9 @@ class Conventions(Settings):
     @classmethod
     def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - as above
         """Return the conventions among named values; `missing` may be None, where nobody confirmed the default."""
-        unsaid = {"missing": cls.missing} if given.get("missing") is None else {}
-        return super().of({**given, **unsaid}, **changed)
+        if given.get("missing") is None:
+            given = {**given, "missing": cls.missing}
+        return super().of(given, **changed)
 
 
 class ConventionArguments(TypedDict, total=False):

@@ -16,7 +16,7 @@ from deadheat.core.cli.parsing import n_bytes, parsed_names
 from deadheat.core.cli.paths import INPUT
 from deadheat.core.design import Design
 from deadheat.core.saving import Rejudging, Saving
-from deadheat.core.settings import TIES, Conventions, Estimation, Settings, meaning_of_ties
+from deadheat.core.settings import TIES, Conventions, Estimation, Settings, describe_policies
 
 TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
 
@@ -64,7 +64,7 @@ def _ties_but(*without: str) -> Callable[[Any], Any]:
     """Return the option of tie policies for a command that refuses some."""
     allowed = tuple(one for one in TIES if one not in without)
     own = Conventions.__dataclass_fields__["ties"]
-    return _option(own, {**own.metadata, "allowed": allowed, "help": meaning_of_ties(allowed)}, "ties", shown=True)
+    return _option(own, {**own.metadata, "allowed": allowed, "help": describe_policies(allowed)}, "ties", shown=True)
 
 
 def _option(field: Field[Any], told: Mapping[str, Any], heading: str, *, shown: bool) -> Callable[[Any], Any]:
