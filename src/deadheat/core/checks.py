@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
     from deadheat.core.arrays import AnyArray, ArrayLike
 
-FLOATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to
+FLOATS = ("float32", "float16", "bfloat16")  # formats that scores may be rounded to
 MOST_DIGITS = 17  # of a float64
 MAX_DECIMALS = 15
-FEWEST_RESAMPLES = (
-    99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
-)
-# what Python reads as a number and nobody else writes: 1_0 and 0x10; and digits of other scripts in words
-_ODD = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
+# The smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval.
+FEWEST_RESAMPLES = 99
+# What Python reads as a number and nobody else writes: 1_0 and 0x10; and digits of other scripts in words
+_ODD_NUMBER = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
 
 
 def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
@@ -43,7 +42,8 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     Raises
     ------
     ValueError
-        It is no value, a number is not written plainly, or a dict has a key twice, of which Python takes the last.
+        The part is no value, a number is not written plainly, or a dict has a key twice, of which Python takes the
+        last.
 
     Examples
     --------
@@ -57,10 +57,12 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     """
     import ast
 
-    found, written = ast.literal_eval(node), ast.get_source_segment(text, node) or ""
-    if _ODD.search(written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
+    value = ast.literal_eval(node)
+    written = ast.get_source_segment(text, node) or ""
+    has_repeated_key = isinstance(node, ast.Dict) and len(value) < len(node.keys)
+    if has_repeated_key or _ODD_NUMBER.search(written):
         raise ValueError(written)
-    return found
+    return value
 
 
 def by_name(
@@ -71,9 +73,22 @@ def by_name(
     hint: str = "give a dict of name to run",
     python: str = "",
 ) -> dict[str, T]:
-    """Return runs, or other things, by name, as text; raise for a name that two have, also as 1 and "1".
+    """Return runs, or other things, by the text of their names; raise for a name that two have, also as 1 and "1".
 
-    The error says `where`, such as " in task x", and the advice, as `DeadheatError` has it.
+    Parameters
+    ----------
+    given : iterable of (object, object)
+        Each name with what it names.
+    where : str, default ""
+        Words of the message, such as " in task x".
+    what : str, default "runs"
+        What messages call the things.
+    hint, python : str
+        What to do, as of `DeadheatError`.
+
+    Raises
+    ------
+    ParameterError
 
     Examples
     --------
@@ -81,17 +96,23 @@ def by_name(
     {'1': 'a run', '2': 'another'}
     """
     named: dict[str, T] = {}
-    for name, one in given:
-        if str(name) in named:
-            raise ParameterError(f"two {what}{where} are named {str(name)!r}", hint=hint, python=python)
-        named[str(name)] = one
+    for key, value in given:
+        name = str(key)
+        if name in named:
+            raise ParameterError(f"two {what}{where} are named {name!r}", hint=hint, python=python)
+        named[name] = value
     return named
 
 
 def array_of(
     argument: str, given: ArrayLike, dtype: DTypeLike | None = None, allowed: str = "values, in rows of one length"
 ) -> AnyArray:
-    """Return an array as NumPy makes it, of objects where it would make text of numbers; raise for one with a mask.
+    """Return an array as NumPy makes it, but of objects where NumPy would turn numbers into text.
+
+    Raises
+    ------
+    ParameterError
+        NumPy makes no array of what is given, or it has a mask, which NumPy would drop.
 
     Examples
     --------
@@ -100,7 +121,7 @@ def array_of(
     """
     import numpy as np
 
-    if np.ma.is_masked(given):  # NumPy would drop the mask
+    if np.ma.is_masked(given):
         raise ParameterError(
             argument=argument,
             found="a masked array",
@@ -108,13 +129,14 @@ def array_of(
             hint="select what is not masked, or give array.data",
         )
     try:
-        found = np.asarray(given, dtype)
+        array = np.asarray(given, dtype)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(argument=argument, given=given, allowed=allowed) from None
-    if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
+    if array.dtype.kind == "U" and not isinstance(given, np.ndarray):
         objects = np.asarray(given, object)
-        return found if all(isinstance(one, str) for one in objects.flat) else objects
-    return found
+        if not all(isinstance(item, str) for item in objects.flat):
+            return objects
+    return array
 
 
 def as_count(name: str, given: int, low: int = 1) -> int:
@@ -150,7 +172,8 @@ def as_list(name: str, given: object, allowed: str) -> list[Any]:
 
 def as_cutoffs(given: object) -> list[int]:
     """Return the cutoffs that were given as `at`."""
-    return [as_count("each of at", one) for one in as_list("at", given, "a list of cutoffs, such as (1, 3, 5, 10)")]
+    cutoffs = as_list("at", given, "a list of cutoffs, such as (1, 3, 5, 10)")
+    return [as_count("each of at", cutoff) for cutoff in cutoffs]
 
 
 def as_resamples(name: str, given: int) -> int:
@@ -167,8 +190,8 @@ def as_flag(name: str, given: object) -> bool:
     return bool(given)
 
 
-def _finite(given: float) -> float:
-    """Return a value as a float; NaN if it is not a number or is beyond floats."""
+def _to_finite(given: float) -> float:
+    """Return a value as a float; NaN if it is not a finite number, or beyond floats."""
     with suppress(OverflowError):
         if is_number(given) and math.isfinite(given):
             return float(given)
@@ -176,7 +199,7 @@ def _finite(given: float) -> float:
 
 
 def as_pattern(name: str, given: object, example: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an argument as a regular expression; one that Python's parser gives up on is no bug of ours."""
+    """Return an argument as a regular expression, or raise `ParameterError`, also where Python's parser gives up."""
     allowed = f"a regular expression such as {example!r}"
     try:
         pattern: re.Pattern[str] = re.compile(given, flags)  # type: ignore[call-overload]
@@ -189,19 +212,31 @@ def as_pattern(name: str, given: object, example: str, flags: int = 0) -> re.Pat
 
 def as_number(name: str, given: float, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a finite number from `low` to `high`; one without a fraction as an int."""
-    number = _finite(given)
+    number = _to_finite(given)
     if not low <= number <= high:
-        end = "on" if high == math.inf else f"to {high:g}"
-        allowed = "a number" if low == -math.inf else f"a number from {low:g} {end}"
-        raise ParameterError(argument=name, given=given, allowed=allowed)
-    return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
+        raise ParameterError(argument=name, given=given, allowed=_describe_range(low, high))
+    if number.is_integer() and abs(number) < LARGEST_INTEGER:
+        return int(number)
+    return number
+
+
+def _describe_range(low: float, high: float) -> str:
+    """Say which numbers are allowed; those without a lower end have no upper end, either."""
+    if low == -math.inf:
+        return "a number"
+    if high == math.inf:
+        return f"a number from {low:g} on"
+    return f"a number from {low:g} to {high:g}"
 
 
 def as_precision(name: str, given: str | int) -> str | int:
-    """Return what scores are rounded to: a floating-point format, or a number of decimals, also one given as text."""
+    """Return what scores are rounded to: a floating-point format, or a number of decimals, which may be a text."""
     if isinstance(given, str) and given in FLOATS:
         return given
-    decimals = int(given) if isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given) else as_integer(given)
+    if isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given):
+        decimals: int | None = int(given)
+    else:
+        decimals = as_integer(given)
     if decimals is None or not 0 <= decimals <= MAX_DECIMALS:
         raise ParameterError(
             argument=name,
@@ -214,7 +249,7 @@ def as_precision(name: str, given: str | int) -> str | int:
 
 def as_positive(name: str, given: float) -> float:
     """Return a finite number above 0."""
-    number = _finite(given)
+    number = _to_finite(given)
     if not number > 0:
         raise ParameterError(argument=name, given=given, allowed="a number above 0")
     return number
@@ -222,11 +257,12 @@ def as_positive(name: str, given: float) -> float:
 
 def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
     """Return a probability, such as a confidence level, between 0 and `high`."""
-    if not is_number(given) or not 0 < given < high:
-        hint = f"Did you mean {given / 100:g}?" if is_number(given) and 2 <= given < 100 * high else None
-        allowed = f"a number between 0 and {high:g}, such as {example}"
-        raise ParameterError(argument=name, given=given, allowed=allowed, hint=hint)
-    return float(given)
+    if is_number(given) and 0 < given < high:
+        return float(given)
+    is_percentage = is_number(given) and 2 <= given < 100 * high
+    hint = f"Did you mean {given / 100:g}?" if is_percentage else None
+    allowed = f"a number between 0 and {high:g}, such as {example}"
+    raise ParameterError(argument=name, given=given, allowed=allowed, hint=hint)
 
 
 def check_choice(name: str, given: object, allowed: Collection[str]) -> None:

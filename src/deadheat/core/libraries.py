@@ -11,12 +11,12 @@ from deadheat.core.errors import MissingDependencyError
 
 
 class _Late(ModuleType):
-    """A library that is imported when something of it is first asked for, and keeps what it found."""
+    """A library that is imported when an attribute of it is first asked for; it keeps the attributes that were."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever has this name
-        found = getattr(import_module(self.__name__), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
 
 
 # Dicts, lists and arrays are evaluated without Polars, which takes 0.1 s to load
@@ -28,23 +28,37 @@ else:
 
 
 def is_polars_frame(rows: object) -> TypeIs[polars.DataFrame]:
-    """Tell whether rows are a frame of Polars; none is where it is not loaded, and asking does not load it."""
+    """Tell whether rows are a frame of Polars, without loading Polars: where it is not loaded, no object is one."""
     return "polars" in sys.modules and isinstance(rows, polars.DataFrame)
 
 
 def load_numpy() -> None:
-    """Import NumPy at once: deep inside other imports, each call in its own may map memory for its frame."""
+    """Import NumPy now: deep inside other imports, each call of its import may map memory for a frame."""
     import_module("numpy.typing")
 
 
 def load_libraries() -> None:
-    """Import Polars, too, at once and for the same reason: for the command line, which reads files."""
+    """Import NumPy and Polars now, for the same reason: the command line reads files."""
     import_module("polars")
     load_numpy()
 
 
 def import_package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - many are published without types
-    """Return a module of a package that may not be installed; `what` needs it, and an extra installs it."""
+    """Return a module of a package that may not be installed, or raise.
+
+    Parameters
+    ----------
+    name : str
+        The module.
+    what : str
+        The beginning of the message: what needs the package.
+    extra : str
+        The extra of deadheat that installs the package.
+
+    Raises
+    ------
+    MissingDependencyError
+    """
     try:
         return import_module(name)
     except ImportError as error:

@@ -25,16 +25,22 @@ def random_generator(rng: Rng, *keys: int) -> np.random.Generator:
     """
     import numpy as np
 
-    number = as_integer(check_rng("rng", rng))
-    return np.random.default_rng(rng if number is None else [number, *keys])
+    check_rng("rng", rng)
+    seed = as_integer(rng)
+    if seed is None:
+        return np.random.default_rng(rng)
+    return np.random.default_rng([seed, *keys])
 
 
 def check_rng(name: str, given: Rng) -> Rng:
-    """Return what `generator` takes; to check a seed loads no generators of NumPy."""
+    """Return what :func:`random_generator` takes, or raise; to check a seed loads no generators of NumPy."""
     import numpy as np
 
-    number = as_integer(given)
-    is_allowed = given is None or isinstance(given, np.random.Generator) if number is None else number >= 0
+    seed = as_integer(given)
+    if seed is not None:
+        is_allowed = seed >= 0
+    else:
+        is_allowed = given is None or isinstance(given, np.random.Generator)
     if not is_allowed:
         raise ParameterError(
             argument=name, given=given, allowed="a whole number from 0 on, a numpy.random.Generator or None"

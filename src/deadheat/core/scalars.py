@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 ROUNDING = 1e-12  # relative: values closer than this are equal in theory
@@ -16,8 +11,10 @@ LARGEST_INTEGER = 2**53  # from here on a float has no fraction, and no neighbou
 
 def as_integer(given: object) -> int | None:
     """Return an integer, Python's or NumPy's, as an int; None for anything else."""
+    if isinstance(given, bool):
+        return None
     try:
-        return None if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]
+        return operator.index(given)  # type: ignore[arg-type]
     except TypeError:
         return None
 

@@ -24,18 +24,21 @@ INVISIBLE = (
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U00016fe4"
     "\U000e0100-\U000e01ef]"
 )
-BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
-UNIT = ("query", "queries")  # of what is averaged and drawn, in words, unless a caller has another
+BY_DOC_ID = "by document id, as trec_eval"  # what this rule of breaking ties is called wherever people read of it
 BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
-LONGEST_LIST = 160  # characters of several names in brackets
-MOST_NAMED = 4  # ids that are all named
-LONGEST_GIVEN = 200  # characters of a value that a message shows
-LONGEST_WORD = 300  # characters of a word in a sentence or a table, such as an id
-LONGEST_TEXT = 10_000  # and of a whole one
-LONGEST_LABEL = 80  # characters of a name or an id beside an axis or in a cell
-MOST_OFF = 0.05  # a share that may be off by more is unknown
-SURELY = 3  # errors that a share is surely not off by
+UNIT = ("query", "queries")  # what is averaged and drawn, in the singular and the plural, unless a caller has another
 UNKNOWN = "unknown"
+
+MOST_NAMED = 4  # ids that are all named; of more, three are
+# Lengths in characters
+LONGEST_LIST = 160  # of several names in brackets
+LONGEST_GIVEN = 200  # of a value that a message shows
+LONGEST_WORD = 300  # of a word in a sentence or a table, such as an id
+LONGEST_TEXT = 10_000  # of a sentence or a cell
+LONGEST_LABEL = 80  # of a name or an id beside an axis or in a cell
+
+MOST_OFF = 0.05  # a share that may be off by more is unknown
+SURELY = 3  # standard errors that a share is surely not off by
 
 
 def format_given(value: object, limit: int = LONGEST_GIVEN) -> str:
@@ -52,12 +55,16 @@ def format_given(value: object, limit: int = LONGEST_GIVEN) -> str:
         text = repr(value)
     except ValueError:  # Python refuses to print integers of so many digits
         return "a number of thousands of digits"
-    return text if len(text) <= limit else f"{text[:limit]}..."
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}..."
 
 
 def quote_text(text: str, limit: int = 80) -> str:
     """Return `text` in quotes, cut to `limit` characters, for an error message."""
-    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
+    if len(text) > limit:
+        text = f"{text[: limit - 3]}..."
+    return repr(text)
 
 
 def format_count(number: int, noun: str, plural: str | None = None) -> str:
@@ -68,7 +75,9 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
     >>> format_count(1, "query", "queries"), format_count(1200, "run")
     ('1 query', '1,200 runs')
     """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    if number == 1:
+        return f"{number:,} {noun}"
+    return f"{number:,} {plural or f'{noun}s'}"
 
 
 def format_rounded(number: float, digits: int = 4) -> str:
@@ -81,7 +90,8 @@ def format_rounded(number: float, digits: int = 4) -> str:
     """
     if NOISE < abs(number) < 0.5 * 10**-digits:
         return f"{number:.0e}"  # 0.0000 would look like a zero
-    return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
+    zero = f"0.{'0' * digits}"
+    return f"{number:.{digits}f}".replace(f"-{zero}", zero)
 
 
 def is_shown_as_one(p: float, digits: int) -> bool:
@@ -101,7 +111,7 @@ def format_p_value(p: float, digits: int = 4, *, is_bound: bool = False) -> str:
     """
     least = 10**-digits
     if math.isnan(p):
-        return "unknown"
+        return UNKNOWN
     if is_bound and p >= least / 2:
         return f"<= {p:.{digits}f}"
     if p < least:
@@ -161,7 +171,7 @@ def is_share_known(share: Any, error: Any) -> Any:
 
 
 def format_percentage(share: float, error: float = 0.0) -> str:
-    """Return a share as a percentage, with its error where that shows; else 0% and 100% only if it is exactly that.
+    """Return a share as a percentage, with its error if that shows; without one, 0% and 100% are exact.
 
     Examples
     --------
@@ -175,32 +185,47 @@ def format_percentage(share: float, error: float = 0.0) -> str:
     if not is_share_known(share, error):
         return UNKNOWN
     if error > share:
-        return f"<{math.ceil(100 * (share + SURELY * error))}%"
-    text = f"{100 * share:.0f}%"
-    if error < 0.0005 and (0 < share < 0.01 or 0.99 < share < 1):
-        text = "<1%" if share < 0.5 else ">99%"
-    return f"{text} ± {percentage_error(error)}" if error >= 0.0005 else text
+        largest = share + SURELY * error
+        return f"<{math.ceil(100 * largest)}%"
+    if error >= 0.0005:
+        return f"{100 * share:.0f}% ± {format_percentage_error(error)}"
+    if 0 < share < 0.01:
+        return "<1%"
+    if 0.99 < share < 1:
+        return ">99%"
+    return f"{100 * share:.0f}%"
 
 
-def percentage_error(error: float) -> str:
+def format_percentage_error(error: float) -> str:
     """Return how far a percentage may be off: with a decimal, unless the error is large."""
-    return f"{100 * error:.{0 if error >= 0.1 else 1}f}%"
+    digits = 0 if error >= 0.1 else 1
+    return f"{100 * error:.{digits}f}%"
 
 
 def format_list(ids: Sequence[str], between: str = ", ", *, n: int = 0) -> str:
-    """Return up to four ids; of more the first three, and how many others there are of the `n` that `ids` begin.
+    """Return up to four ids; of more ids the first three, and how many others there are.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        All ids, or the first of them.
+    between : str, default ", "
+    n : int, default 0
+        How many ids there are, if `ids` are the first of them.
 
     Examples
     --------
     >>> format_list(["q1", "q2", "q3", "q4"]), format_list(list("abcdef"))
     ('q1, q2, q3, q4', 'a, b, c and 3 more')
     """
-    n = max(n, len(ids))
-    return between.join(ids) if n <= MOST_NAMED else f"{between.join(ids[:3])} and {n - 3:,} more"
+    n_ids = max(n, len(ids))
+    if n_ids <= MOST_NAMED:
+        return between.join(ids)
+    return f"{between.join(ids[:3])} and {n_ids - 3:,} more"
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Return up to four names as the subject of a sentence; of more the first three, and how many others there are.
+    """Return up to four names as the subject of a sentence; of more names the first three, and how many others.
 
     Examples
     --------
@@ -214,7 +239,15 @@ def format_names(names: Sequence[str]) -> str:
 
 
 def format_in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
-    """Return up to four names in brackets behind a head; of more, which would hide the sentence, their number alone.
+    """Return up to four names in brackets; of more names, which would hide the sentence, their number.
+
+    Parameters
+    ----------
+    names : sequence of str
+    what : str, default ""
+        What one of them is, for their number; without it, more names are left out.
+    head : str, default ""
+        Text in front of the names.
 
     Examples
     --------
@@ -226,23 +259,29 @@ def format_in_brackets(names: Sequence[str], what: str = "", *, head: str = "") 
     listed = ", ".join(names)
     if len(names) <= MOST_NAMED and len(listed) <= LONGEST_LIST:
         return f" ({head}{listed})"
-    return f" ({format_count(len(names), what)})" if what else ""
+    if not what:
+        return ""
+    return f" ({format_count(len(names), what)})"
 
 
 def did_you_mean(given: object, known: Iterable[str], n: int = 1) -> str:
     """Return ``"Did you mean 'x'?"`` for the nearest of `known`, up to `n` of them, or an empty string."""
     import difflib  # only a mistake needs it
 
-    by_folded = {name.casefold(): name for name in reversed([*known])}  # of two, the first one
-    near = difflib.get_close_matches(str(given).casefold(), by_folded, n=n, cutoff=0.6)
-    if not near:
+    by_folded: dict[str, str] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), name)
+    nearest = difflib.get_close_matches(str(given).casefold(), by_folded, n=n, cutoff=0.6)
+    if not nearest:
         return ""
-    *others, last = [repr(by_folded[name]) for name in near]
-    return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
+    *first, last = [repr(by_folded[name]) for name in nearest]
+    if not first:
+        return f"Did you mean {last}?"
+    return f"Did you mean {', '.join(first)} or {last}?"
 
 
 def nearest_first(given: str, known: Iterable[str]) -> list[str]:
-    """Return names, those that look most like a given one first; equal ones stay in their order.
+    """Return names, the most similar to a given one first; equally similar names stay in their order.
 
     Examples
     --------
@@ -252,7 +291,11 @@ def nearest_first(given: str, known: Iterable[str]) -> list[str]:
     from difflib import SequenceMatcher  # only a mistake needs it
 
     folded = given.casefold()
-    return sorted(known, key=lambda name: -SequenceMatcher(None, folded, name.casefold()).ratio())
+
+    def similarity(name: str) -> float:
+        return SequenceMatcher(None, folded, name.casefold()).ratio()
+
+    return sorted(known, key=similarity, reverse=True)
 
 
 def join_sentences(*sentences: str) -> str:
@@ -281,17 +324,25 @@ def escape_invisible(text: str, kept: str = "") -> str:
         return text
     import unicodedata  # rarely needed
 
-    raw = [one for one in set(text) if not (is_visible(one) or one in kept or unicodedata.category(one) == "Zs")]
-    return text.translate({ord(one): one.encode("unicode_escape").decode() for one in raw})
+    escapes: dict[int, str] = {}
+    for char in set(text):
+        is_blank = unicodedata.category(char) == "Zs"
+        if not is_visible(char) and not is_blank and char not in kept:
+            escapes[ord(char)] = char.encode("unicode_escape").decode()
+    return text.translate(escapes)
 
 
 def is_visible(text: str) -> bool:
-    """Return whether people see every character of a text as what it is, but for blanks that are wide or narrow."""
-    return text.isprintable() and (text.isascii() or re.search(INVISIBLE, text) is None)
+    """Return whether people see every character of a text as what it is; wide and narrow blanks are not seen so."""
+    if not text.isprintable():
+        return False
+    return text.isascii() or re.search(INVISIBLE, text) is None
 
 
 def cut_long_words(text: str) -> str:
-    """Return a text for people: of words of more than 300 characters, such as ids, and of long texts the middle is cut.
+    """Return a text for people: the middle of words of more than 300 characters, such as ids, is cut out.
+
+    Of a text of more than 10,000 characters the middle is cut out, too.
 
     Examples
     --------
@@ -316,7 +367,7 @@ def format_for_people(text: str) -> str:
 
 
 def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
-    """Return a text of at most so many characters: of a longer one the middle is left out, as names differ at its ends.
+    """Return a text of at most so many characters: the middle of a longer one is left out, as names differ at the ends.
 
     Examples
     --------
@@ -331,7 +382,7 @@ def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
 
 
 def format_path(path: str | Path) -> str:
-    """Return a path as reports name it: as it was given, but of an absolute one the name: its folders are private.
+    """Return a path as reports name it: as it was given, but an absolute one without its folders, which are private.
 
     Examples
     --------
@@ -366,16 +417,21 @@ def escape_commands(text: str) -> str:
 
 
 def needs_no_escape(texts: Sequence[str]) -> bool:
-    """Return whether :func:`escape_for_terminal` would surely leave some texts as they are: a fast look."""
-    whole = "".join(texts)
-    is_short = max(map(len, texts), default=0) <= LONGEST_WORD
-    return is_short and is_visible(whole) and "::" not in whole and "#[" not in whole
+    """Return whether :func:`escape_for_terminal` surely leaves all texts as they are, by one fast look at many."""
+    longest = max(map(len, texts), default=0)
+    all_texts = "".join(texts)
+    has_command = "::" in all_texts or "#[" in all_texts
+    return longest <= LONGEST_WORD and not has_command and is_visible(all_texts)
 
 
-def short_repr(one: DataclassInstance) -> str:
-    """Return the repr of a dataclass with four decimals of a number."""
+def format_record(record: DataclassInstance) -> str:
+    """Return the repr of a dataclass with four decimals of each number."""
     from dataclasses import fields
 
-    parts = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)
-    values = (f"{name}={round(value, 4) if isinstance(value, float) else value!r}" for name, value in parts)
-    return f"{type(one).__name__}({', '.join(values)})"
+    parts = []
+    for field in fields(record):
+        if field.repr:
+            value = getattr(record, field.name)
+            shown = round(value, 4) if isinstance(value, float) else value
+            parts.append(f"{field.name}={shown!r}")
+    return f"{type(record).__name__}({', '.join(parts)})"

@@ -68,9 +68,9 @@ from deadheat.core.wording import (
     format_count,
     format_in_brackets,
     format_list,
+    format_percentage_error,
     is_share_known,
     join_sentences,
-    percentage_error,
 )
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
@@ -795,7 +795,7 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
             how = n_of_method + text
             largest_error = float(errors_of_method.max())
             if name in FLIP_ERRORS and largest_error >= LEAST_ERROR:
-                how += f", {FLIP_ERRORS[name]} {percentage_error(largest_error)}"
+                how += f", {FLIP_ERRORS[name]} {format_percentage_error(largest_error)}"
             hows.append(how)
     n_unknown = int((can_flip & ~is_known).sum())
     if n_unknown:

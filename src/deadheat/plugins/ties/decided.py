@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.measures import Measure
 from deadheat.core.scalars import NOISE
-from deadheat.core.wording import short_repr
+from deadheat.core.wording import format_record
 
 N_WORST = 5
 BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")
@@ -44,7 +44,7 @@ class Decided:
     worst: "tuple[WorstQuery, ...]" = field(repr=False)
     scores: Scores = field(repr=False, compare=False)
 
-    __repr__ = short_repr
+    __repr__ = format_record
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +57,7 @@ class WorstQuery:
     tie_min: float
     tie_max: float
 
-    __repr__ = short_repr
+    __repr__ = format_record
 
 
 def find_decided(scores: Scores) -> Decided:

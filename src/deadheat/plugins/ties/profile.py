@@ -28,7 +28,7 @@ from deadheat.core.placements.place import open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.policies import LOOK_AT_RUN
 from deadheat.core.settings import Conventions
-from deadheat.core.wording import escape_invisible, format_count, short_repr
+from deadheat.core.wording import escape_invisible, format_count, format_record
 from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.plugins.ties.decided import BY_MEASURE, Decided, find_decided
 from deadheat.plugins.ties.levels import GRIDS, find_levels, is_kept, is_on_grid
@@ -68,7 +68,7 @@ class Cut:
     n_queries: int
     share: float
 
-    __repr__ = short_repr
+    __repr__ = format_record
 
 
 @dataclass(frozen=True)
