@@ -117,7 +117,7 @@ print(dh.evaluate(qrels, run, "RR"))
 from deadheat.core.cli import main
 main(["--help"], standalone_mode=False)
 main(["evaluate", "x.qrels", "x.run"], standalone_mode=False)
-assert third_party._found.cache_info().misses == 0
+assert third_party._find_plugins.cache_info().misses == 0
 """
 
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 GROUP = "deadheat.plugins"
 KINDS: tuple[Kind, ...] = ("measures", "readers", "dialects", "objects", "formats", "reports", "pages", "sections")
 MAY_ADD = ("commands", *KINDS)
-ITEMS: dict[str, type] = {"commands": Command, "measures": MeasureFile, "readers": FileFormats}  # others are texts
-TUPLES_OF_TEXTS = ("names", "aliases", "endings")  # fields of these; all others are texts
+# The records that some fields of a plugin hold; all others hold texts.
+ITEMS: dict[str, type] = {"commands": Command, "measures": MeasureFile, "readers": FileFormats}
+TUPLES_OF_TEXTS = ("names", "aliases", "endings")  # fields of these records; all others are texts
 
 
 class NamedRegistry(NamedTuple):
@@ -37,11 +38,11 @@ class NamedRegistry(NamedTuple):
     Attributes
     ----------
     what : str
-        What messages call one of them.
+        What messages call an entry, such as "measure".
     names : callable
         Returns the names that are registered.
     forget : callable
-        Takes the name of a module, and forgets what it registered.
+        Takes the name of a module, and removes what the module registered.
     """
 
     what: str
@@ -50,17 +51,17 @@ class NamedRegistry(NamedTuple):
 
 
 class ThirdPartyPlugin(NamedTuple):
-    """A plugin that some distribution names in the entry-point group.
+    """A plugin that a distribution names in the entry-point group.
 
     Attributes
     ----------
     name : str
-        That of the plugin; of the entry point where the plugin could not be loaded.
+        The name of the plugin; that of its entry point if the plugin could not be loaded.
     distribution, version : str
     plugin : Plugin or None
-        None if it could not be loaded.
+        Its record; None if it could not be loaded.
     problem : str
-        Why it is left out; empty if it is not.
+        Why the plugin is left out; empty if it is used.
     """
 
     name: str
@@ -78,84 +79,97 @@ class ThirdPartyPlugin(NamedTuple):
 _registries: dict[Kind, NamedRegistry] = {}
 _lock = RLock()
 _loaded: set[Kind] = set()
-_import_problems: dict[str, str] = {}  # by the names of plugins, found when their modules were imported
+_import_problems: dict[str, str] = {}  # what went wrong when modules were imported, by the name of the plugin
 
 
 def add_registry(kind: Kind, registry: NamedRegistry) -> None:
-    """Let modules of plugins be held to the names in their records, and be forgotten if they fail."""
+    """Have each module of a kind register the names in its record; what a failing module registered is removed."""
     _registries[kind] = registry
 
 
 def third_party_plugins() -> tuple[ThirdPartyPlugin, ...]:
     """Return the plugins of other distributions, in the order of their names, with what is wrong with some."""
     with _lock:
-        return tuple(_with_import_problem(one) for one in _found())
+        return tuple(_add_import_problem(plugin) for plugin in _find_plugins())
 
 
-def _with_import_problem(plugin: ThirdPartyPlugin) -> ThirdPartyPlugin:
+def _add_import_problem(plugin: ThirdPartyPlugin) -> ThirdPartyPlugin:
     problem = plugin.problem or _import_problems.get(plugin.name, "")
     return plugin._replace(problem=problem)
 
 
 @cache
-def _found() -> tuple[ThirdPartyPlugin, ...]:
+def _find_plugins() -> tuple[ThirdPartyPlugin, ...]:
+    """Return the plugins of all entry points; warn of those that are left out."""
     from importlib.metadata import entry_points  # takes 30 ms to load
 
-    usable: list[ThirdPartyPlugin] = []
-    found: list[ThirdPartyPlugin] = []
-    for entry in sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value)):
-        plugin = _read(entry)
+    plugins: list[ThirdPartyPlugin] = []
+    accepted: list[ThirdPartyPlugin] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        plugin = _load_record(entry)
         if not plugin.problem and plugin.plugin is not None:
-            plugin = plugin._replace(problem=_problem_with(plugin.plugin, usable))
+            plugin = plugin._replace(problem=_problem_beside_others(plugin.plugin, accepted))
         if plugin.problem:
-            _warn(plugin)
+            _warn_of_plugin(plugin)
         else:
-            usable.append(plugin)
-        found.append(plugin)
-    return tuple(found)
+            accepted.append(plugin)
+        plugins.append(plugin)
+    return tuple(plugins)
 
 
-def _read(entry: EntryPoint) -> ThirdPartyPlugin:
+def _load_record(entry: EntryPoint) -> ThirdPartyPlugin:
     """Import the record of an entry point."""
-    distribution = entry.dist.name if entry.dist is not None else "an unknown distribution"
-    version = entry.dist.version if entry.dist is not None else ""
+    distribution = "an unknown distribution"
+    version = ""
+    if entry.dist is not None:
+        distribution = entry.dist.name
+        version = entry.dist.version
     try:
         record: Any = entry.load()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others may raise anything
-        return ThirdPartyPlugin(entry.name, distribution, version, None, _describe(error))
-    if not isinstance(record, Plugin):
+        return ThirdPartyPlugin(entry.name, distribution, version, None, _describe_error(error))
+    if isinstance(record, Plugin):
+        problem = _problem_with_types(record)
+    else:
         problem = f"{entry.value} is no deadheat.api.Plugin, but of type {type(record).__name__}"
-        return ThirdPartyPlugin(entry.name, distribution, version, None, problem)
-    if problem := _problem_with_types(record):
+    if problem:
         return ThirdPartyPlugin(entry.name, distribution, version, None, problem)
     record = record._replace(package=entry.module)
     return ThirdPartyPlugin(record.name, distribution, version, record, "")
 
 
-def _describe(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     return cut_long_words(f"{type(error).__name__}: {error}")
 
 
-def _warn(plugin: ThirdPartyPlugin) -> None:
+def _warn_of_plugin(plugin: ThirdPartyPlugin) -> None:
     text = f"the plugin {plugin.name} of {plugin.origin} is left out: {plugin.problem}"
     warnings.warn(DeadheatWarning(text), stacklevel=2)
 
 
 def _problem_with_types(plugin: Plugin) -> str:
-    """Say which field of a record is of a wrong type, as one without the comma of a tuple of one; empty if all fit."""
+    """Say which field of a record has a wrong type, such as a text where a tuple is due; empty if all fit."""
     for field in ("name", "help"):
-        if problem := _problem_with_text(f"{field}=", getattr(plugin, field)):
+        problem = _problem_with_text(f"{field}=", getattr(plugin, field))
+        if problem:
             return problem
     for field in ("requires", *MAY_ADD):
         items = getattr(plugin, field)
         kind = ITEMS.get(field, str)
-        if problem := _problem_with_tuple(f"{field}=", items, kind):
+        problem = _problem_with_tuple(f"{field}=", items, kind)
+        if not problem and kind is not str:
+            problem = _problem_with_items(f"{kind.__name__} in {field}=", items)
+        if problem:
             return problem
-        if kind is str:
-            continue
-        for item in items:
-            if problem := _problem_with_item(f"{kind.__name__} in {field}=", item):
-                return problem
+    return ""
+
+
+def _problem_with_items(where: str, items: tuple[Any, ...]) -> str:
+    """Say what is wrong with a record in a field of a plugin; empty if all are right."""
+    for item in items:
+        problem = _problem_with_item(where, item)
+        if problem:
+            return problem
     return ""
 
 
@@ -172,7 +186,9 @@ def _problem_with_item(where: str, item: Any) -> str:  # noqa: ANN401 - a record
 
 
 def _problem_with_text(where: str, value: object) -> str:
-    return "" if isinstance(value, str) else f"{where} is no text, but of type {type(value).__name__}"
+    if isinstance(value, str):
+        return ""
+    return f"{where} is no text, but of type {type(value).__name__}"
 
 
 def _problem_with_tuple(where: str, value: object, kind: type) -> str:
@@ -187,32 +203,30 @@ def _problem_with_tuple(where: str, value: object, kind: type) -> str:
     return ""
 
 
-def _problem_with(plugin: Plugin, others: list[ThirdPartyPlugin]) -> str:
+def _problem_beside_others(plugin: Plugin, others: list[ThirdPartyPlugin]) -> str:
     """Say why a plugin cannot be used beside what ships and beside other plugins; empty if it can."""
-    shipped_only = [name for name in Plugin._fields if name not in _described() and getattr(plugin, name)]
+    may_fill = {"name", "help", "requires", "package", *MAY_ADD}
+    shipped_only = [field for field in Plugin._fields if field not in may_fill and getattr(plugin, field)]
     if shipped_only:
         return f"it adds {format_list(shipped_only)}, which only plugins that ship with deadheat can"
     known = {shipped.name for shipped in hooks.registry().plugins}
     for name in plugin.requires:
         if name not in known or not hooks.is_installed(name):
             return f"it needs the plugin {name}, which is not installed"
-    owners = {what: "deadheat" for shipped in hooks.registry().plugins for what in _names_of(shipped)}
+    owners: dict[str, str] = {}
+    for shipped in hooks.registry().plugins:
+        owners |= dict.fromkeys(_list_names(shipped), "deadheat")
     for other in others:
         if other.plugin is not None:
-            owners |= dict.fromkeys(_names_of(other.plugin), f"the plugin {other.name} of {other.origin}")
-    for what in _names_of(plugin):
-        if what in owners:
-            return f"its {what} is taken by {owners[what]}"
+            owners |= dict.fromkeys(_list_names(other.plugin), f"the plugin {other.name} of {other.origin}")
+    for name in _list_names(plugin):
+        if name in owners:
+            return f"its {name} is taken by {owners[name]}"
     return ""
 
 
-def _described() -> set[str]:
-    """Return the fields of a record that a third-party plugin may fill."""
-    return {"name", "help", "requires", "package", *MAY_ADD}
-
-
-def _names_of(plugin: Plugin) -> Iterator[str]:
-    """Yield what a plugin takes names for, such as ``command ties``: two plugins cannot have the same."""
+def _list_names(plugin: Plugin) -> Iterator[str]:
+    """Yield each name that a plugin takes, with its kind, such as ``command ties``: no two plugins have the same."""
     yield f"name {plugin.name}"
     for command in plugin.commands:
         yield f"command {command.name}"
@@ -226,68 +240,70 @@ def _names_of(plugin: Plugin) -> Iterator[str]:
             yield f"file ending {ending}"
 
 
-def usable() -> list[ThirdPartyPlugin]:
-    """Return the plugins that can be used."""
-    return [plugin for plugin in third_party_plugins() if not plugin.problem]
+def _list_usable() -> list[tuple[ThirdPartyPlugin, Plugin]]:
+    """Return the plugins that can be used, each with its record."""
+    usable = []
+    for plugin in third_party_plugins():
+        if plugin.plugin is not None and not plugin.problem:
+            usable.append((plugin, plugin.plugin))
+    return usable
 
 
 def load(kind: Kind) -> bool:
     """Import the modules that plugins of others have for a kind; tell whether this call imported some.
 
-    Somebody who knows no answer calls it, and looks again if it is true. A module that fails is left out with a
-    warning.
+    Call it where nothing that is registered has the answer, and look again if it returns true. A plugin whose module
+    fails is left out with a warning.
     """
     with _lock:
         if kind in _loaded:
             return False
         _loaded.add(kind)
         n_imported = 0
-        for plugin in usable():
-            if plugin.plugin is not None:
-                for module in hooks.list_modules(plugin.plugin, kind):
-                    n_imported += _import(plugin, module, kind)
+        for plugin, record in _list_usable():
+            for module in hooks.list_modules(record, kind):
+                n_imported += _import_module(plugin, module, kind)
         return n_imported > 0
 
 
 def try_all() -> tuple[ThirdPartyPlugin, ...]:
     """Import every module that plugins of others name, and return the plugins, with what is wrong with some."""
     with _lock:
-        for plugin in usable():
-            if plugin.plugin is not None:
-                _try(plugin, plugin.plugin)
+        for plugin, record in _list_usable():
+            _try_modules(plugin, record)
         return third_party_plugins()
 
 
-def _try(plugin: ThirdPartyPlugin, record: Plugin) -> None:
+def _try_modules(plugin: ThirdPartyPlugin, record: Plugin) -> None:
+    """Import the modules of a plugin, until one fails."""
     for kind in KINDS:
         for module in hooks.list_modules(record, kind):
-            if not _import(plugin, module, kind):
+            if not _import_module(plugin, module, kind):
                 return
     for command in record.commands:
-        if not _import(plugin, command.module):
+        if not _import_module(plugin, command.module):
             return
         if not hasattr(sys.modules[command.module], command.name):
             _leave_out(plugin, f"{command.module} has no command {command.name}")
             return
 
 
-def modules(kind: Kind) -> list[tuple[ThirdPartyPlugin, ModuleType]]:
+def load_modules(kind: Kind) -> list[tuple[ThirdPartyPlugin, ModuleType]]:
     """Return the modules that plugins of others have for a kind, each with its plugin."""
     load(kind)
-    found = []
-    for plugin in usable():
-        if plugin.plugin is not None:
-            for module in hooks.list_modules(plugin.plugin, kind):
-                found.append((plugin, sys.modules[module]))
-    return found
+    modules = []
+    for plugin, record in _list_usable():
+        for module in hooks.list_modules(record, kind):
+            modules.append((plugin, sys.modules[module]))
+    return modules
 
 
-def _import(plugin: ThirdPartyPlugin, module: str, kind: Kind | None = None) -> bool:
-    """Import a module of a plugin, and see that it registers what the record says; or leave the plugin out."""
+def _import_module(plugin: ThirdPartyPlugin, module: str, kind: Kind | None = None) -> bool:
+    """Import a module of a plugin; tell whether it registers what the record says, and else leave the plugin out."""
     try:
         import_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others may raise anything
-        problem = f"importing {module} failed: {_describe(error)}"
+        problem = f"importing {module} failed: {_describe_error(error)}"
     else:
         problem = _problem_with_registered(plugin, module, kind)
     if problem:
@@ -299,7 +315,7 @@ def _import(plugin: ThirdPartyPlugin, module: str, kind: Kind | None = None) -> 
 
 def _leave_out(plugin: ThirdPartyPlugin, problem: str) -> None:
     _import_problems[plugin.name] = problem
-    _warn(_with_import_problem(plugin))
+    _warn_of_plugin(_add_import_problem(plugin))
 
 
 def _problem_with_registered(plugin: ThirdPartyPlugin, module: str, kind: Kind | None) -> str:
@@ -317,23 +333,30 @@ def _problem_with_registered(plugin: ThirdPartyPlugin, module: str, kind: Kind |
     return ""
 
 
-def command_named(name: str) -> Command | None:
-    """Return the command of this name that a plugin of others has; None if none has it."""
-    owner = owner_of_command(name)
-    if owner is None or owner.plugin is None:
-        return None
-    return next(command for command in owner.plugin.commands if command.name == name)
+def _list_commands() -> Iterator[tuple[ThirdPartyPlugin, Command]]:
+    """Yield the commands that plugins of others have, each with its plugin."""
+    for plugin, record in _list_usable():
+        for command in record.commands:
+            yield plugin, command
 
 
-def command_names() -> list[str]:
+def find_command(name: str) -> Command | None:
+    """Return the command with a name that a plugin of others has; None if none has it."""
+    for _, command in _list_commands():
+        if command.name == name:
+            return command
+    return None
+
+
+def list_command_names() -> list[str]:
     """Return the names of the commands that plugins of others have."""
-    return [command.name for one in usable() if one.plugin is not None for command in one.plugin.commands]
+    return [command.name for _, command in _list_commands()]
 
 
-def owner_of_command(name: str) -> ThirdPartyPlugin | None:
+def find_owner_of_command(name: str) -> ThirdPartyPlugin | None:
     """Return the plugin of others that has a command; None if none has it."""
-    for plugin in usable():
-        if plugin.plugin is not None and any(command.name == name for command in plugin.plugin.commands):
+    for plugin, command in _list_commands():
+        if command.name == name:
             return plugin
     return None
 
@@ -346,11 +369,12 @@ def import_command(name: str) -> Any:  # noqa: ANN401 - a click command; click i
     MissingPluginError
         It cannot be imported, or its module has no such function.
     """
-    owner, command = owner_of_command(name), command_named(name)
+    owner = find_owner_of_command(name)
+    command = find_command(name)
     if owner is None or command is None:
         raise KeyError(name)
     try:
         return getattr(import_module(command.module), name)
     except Exception as error:
         problem = f"the command {name} of the plugin {owner.name} of {owner.origin} cannot be imported"
-        raise MissingPluginError(problem, hint=_describe(error)) from error
+        raise MissingPluginError(problem, hint=_describe_error(error)) from error

@@ -80,7 +80,7 @@ class App(click.Group):
             refuse_if(instead, f"the command {name} is gone: {instead}")
             from deadheat.core import third_party  # as below
 
-            names = [*known, *third_party.command_names()]
+            names = [*known, *third_party.list_command_names()]
             if name not in names:
                 ctx.fail(join_sentences(f"no command {name!r}.", did_you_mean(name, names), f"All: {', '.join(names)}"))
         return super().resolve_command(ctx, args)
@@ -145,7 +145,7 @@ def _third_party_command(name: str) -> click.Command | None:
         return None
     from deadheat.core import third_party  # few commands are of other distributions
 
-    entry = third_party.command_named(name)
+    entry = third_party.find_command(name)
     if entry is None:
         return None
     command: click.Command = third_party.import_command(name)
@@ -191,7 +191,7 @@ def _owner_of(command: str) -> str:
         return "deadheat"
     from deadheat.core import third_party  # as above
 
-    owner = third_party.owner_of_command(command)
+    owner = third_party.find_owner_of_command(command)
     return "deadheat" if owner is None else f"the plugin {owner.name} of {owner.origin}"
 
 

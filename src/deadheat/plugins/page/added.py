@@ -24,7 +24,7 @@ def sections_of(evaluations: Mapping[str, Evaluation]) -> Iterator[Report]:
         report = _made_by(module, evaluations)
         if report is not None:
             yield report
-    for plugin, module in third_party.modules("sections"):
+    for plugin, module in third_party.load_modules("sections"):
         try:
             report = _made_by(module, evaluations)
         except DeadheatError:
