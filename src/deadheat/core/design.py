@@ -21,7 +21,7 @@ CORRECTIONS = ("none", "bonferroni", "holm", "bh")  # of any p-values
 ALTERNATIVES = ("two-sided", "greater", "less")
 MAX_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
 MAX_COMPARED = 4_000_000_000  # flips times differences: some five seconds on two cores
-# costs in the time that it takes to compare a difference under one flip
+# costs, in units of the time that comparing a difference under one flip takes
 COST_OF_SIGN = 10  # to draw it
 COST_OF_STEP_DOWN = 10  # to compare a difference in step-down
 
@@ -92,12 +92,9 @@ class Design(Estimation):
         names = tuple(dict.fromkeys(map(str, listed)))
         if not names:
             raise ParameterError(argument="baseline", given=given, allowed="a system, several or None")
-        if len(names) == 1:
-            baseline, baselines = names[0], ()
-        else:
-            baseline, baselines = None, names
-        object.__setattr__(self, "baseline", baseline)
-        object.__setattr__(self, "baselines", baselines)
+        is_single = len(names) == 1
+        object.__setattr__(self, "baseline", names[0] if is_single else None)
+        object.__setattr__(self, "baselines", () if is_single else names)
 
     def _check_method(self) -> None:
         """Raise `ParameterError` if the intervals are of means, and not of differences."""
@@ -148,12 +145,12 @@ class Design(Estimation):
         return max(self.n_resamples, min(MAX_FLIPS, n_affordable))
 
     def without_maxima(self, beside: Mapping[str, object]) -> Design:
-        """Return a design without a correction by flips, for p values that have other errors than those of flips.
+        """Return a design whose correction needs no sign flips, for p values that are not from flips alone.
 
         Parameters
         ----------
         beside : mapping of str to object
-            The argument that brings the other errors, for the message.
+            The argument because of which they are not, for the message.
 
         Raises
         ------

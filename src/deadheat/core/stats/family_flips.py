@@ -1,5 +1,6 @@
 """Flips: signs of units that all differences of a family share, and how extreme the differences are under them."""
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -90,12 +91,13 @@ def draw_flips(family: Family, n_flips: int, rng: np.random.Generator, *, can_be
     n_units = _count_units(family.blocks)
     differing: IntArray = np.arange(n_units)
     n_bits = n_flips.bit_length()
-    if can_be_complete and int(family.observed.n_units.max()) <= n_bits:
+    has_few_units = int(family.observed.n_units.max()) <= n_bits
+    if can_be_complete and has_few_units:  # otherwise there are too many patterns anyway
         differing = _find_differing_units(family.blocks)
     n_free = len(differing)
     if family.alternative == "two-sided":  # the opposite signs give the same statistic
         n_free = max(n_free - 1, 0)
-    is_complete = can_be_complete and n_free < n_bits
+    is_complete = can_be_complete and n_free < n_bits  # 2^n_free patterns are at most n_flips
     if is_complete:
         n_flips = 2**n_free
     if family.is_step_down:
@@ -110,10 +112,7 @@ def draw_flips(family: Family, n_flips: int, rng: np.random.Generator, *, can_be
             signs = _list_signs(np.arange(start, stop), differing, n_units)
         else:
             signs = draw_signs(stop - start, n_units, rng).T
-        if family.is_step_down:
-            counts = _count_step_down(family, signs)
-        else:
-            counts = _count_single_step(family, signs)
+        counts = _count_flips(family, signs)
         extreme += counts.extreme
         largest += counts.largest
         maxima[start:stop] = counts.maxima
@@ -141,6 +140,13 @@ def _list_signs(patterns: IntArray, differing: IntArray, n_units: int) -> FloatA
     bits = patterns >> np.arange(len(differing))[:, None] & 1
     signs[differing] = 1.0 - 2.0 * bits
     return signs
+
+
+def _count_flips(family: Family, signs: FloatArray) -> Counts:
+    """Count a batch of flips, given as signs of shape (n_units, n_flips)."""
+    if family.is_step_down:
+        return _count_step_down(family, signs)
+    return _count_single_step(family, signs)
 
 
 def _count_step_down(family: Family, signs: FloatArray) -> Counts:
@@ -198,9 +204,9 @@ def _compare_block(
     size = float(np.abs(sums).max(initial=0.0))
     rounding = FLOAT32_ROUNDING * size
     is_in_range = 1 / FLOAT32_RANGE < size < FLOAT32_RANGE
-    is_close = (rounding < TOLERANCE * observed.scales) & is_in_range  # as float32
-    as_float32 = np.flatnonzero(is_close & ~observed.is_zero)
-    as_float64 = np.flatnonzero(~is_close & ~observed.is_zero)
+    is_float32_close = (rounding < TOLERANCE * observed.scales) & is_in_range
+    as_float32 = np.flatnonzero(is_float32_close & ~observed.is_zero)
+    as_float64 = np.flatnonzero(~is_float32_close & ~observed.is_zero)
     counts: IntArray = np.zeros(len(block.first), np.int64)
     maxima: FloatArray = np.full(sums.shape[1], -np.inf)
     if len(as_float32):
@@ -260,8 +266,7 @@ def _cut_in_pieces(block: Block, places: IntArray) -> list[IntArray]:
         runs = np.split(places, run_starts(block.second[places])[1:])
     pieces = []
     for run in runs:
-        n_pieces = -(-len(run) // PIECE_ROWS)
-        pieces += np.array_split(run, n_pieces)
+        pieces += np.array_split(run, math.ceil(len(run) / PIECE_ROWS))
     return pieces
 
 
@@ -271,9 +276,10 @@ def _compare_pieces(comparison: Comparison, counts: IntArray, pieces: list[IntAr
     n_flips = sums.shape[1]
     maxima = np.full(n_flips, -np.inf, sums.dtype)
     for piece in pieces:
-        rows: IntArray | slice = block.first[piece]
-        if (np.diff(rows) == 1).all():
-            rows = slice(rows[0], rows[-1] + 1)  # needs no copy
+        first = block.first[piece]
+        rows: IntArray | slice = first
+        if (np.diff(first) == 1).all():
+            rows = slice(first[0], first[-1] + 1)  # needs no copy
         bounds = comparison.bounds[piece, None]
         inverse_scales = comparison.inverse_scales[piece, None]
         for start in range(0, n_flips, PIECE_FLIPS):

@@ -7,6 +7,7 @@ beside any other columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -147,7 +148,7 @@ def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Gener
 
 def draw_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> FloatArray:
     """Return a random sign of each unit in each resample, shape (n_resamples, n_units)."""
-    n_words = -(-n_units // 32)
+    n_words = math.ceil(n_units / 32)
     n_bytes = 4 * n_words  # of a row: a generator draws whole words, so that batches do not change the signs
     drawn = np.frombuffer(rng.bytes(n_resamples * n_bytes), np.uint8).reshape(n_resamples, n_bytes)
     signs = np.unpackbits(drawn, axis=1, count=n_units).astype(np.float64)
