@@ -195,6 +195,13 @@ SPANS = Plugin(
     ),
 )
 
+TOPK = Plugin(
+    name="topk",
+    help="Read arrays of neighbours, as FAISS and others return them, and files of such arrays.",
+    readers=(FileFormats("deadheat.plugins.topk.npz", ("npz",), (".npz",)),),
+    services=(Service("topk", "deadheat.plugins.topk.arrays", "Run.from_topk"),),
+)
+
 MORE_MEASURES = Plugin(
     name="more_measures",
     help="Measures of trec_eval, ir_measures and papers that few people name.",
@@ -638,6 +645,7 @@ PLUGINS = (
     TIES,
     DIVERSITY,
     SPANS,
+    TOPK,
     MORE_MEASURES,
     JUDGES,
     REPEATS,
@@ -669,7 +677,7 @@ ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first;
 )
 
 ORDER_OF_FORMATS = (  # of files, as errors list them; one that is not here comes last
-    *("trec", "csv", "tsv", "jsonl", "json", "letor", "parquet"),
+    *("trec", "csv", "tsv", "jsonl", "json", "letor", "parquet", "npz"),
 )
 
 ORDER_OF_INTERVAL_STEPS = (  # parts of scores that change the interval of a mean; one that is not here comes last

@@ -224,6 +224,7 @@ NEEDS = {
         "dh.compare(qrels, {'a': first, 'b': second}, 'RR').to_html(full=True)",
         "call('report', 'x.qrels', 'one.run', '-o', 'page.html')",
     ),
+    "topk": ("dh.Run.from_topk([[1, 2]])",),
     "spans": (
         "dh.evaluate({'q': {'d': 1}}, {'q': {'d': 1}}, 'CharRecall@5')",
         "dh.read_qrels('spans.csv')",

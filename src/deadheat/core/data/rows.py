@@ -233,6 +233,14 @@ class Rows:
         present = collect_rows(documents.unique())["doc_id"]
         return ids.filter(ids.is_in(present.implode()))
 
+    def engine(self, qrels: Any, run: Any, precision: Any) -> Any:  # noqa: ANN401, ARG002 - of files above this one
+        """Return an `Engine` that places these rows in a way of their own; None for rows that `choose_engine` knows."""
+        return None
+
+    def qrels_by_position(self, source: object) -> Any:  # noqa: ANN401, ARG002 - of a file above this one
+        """Return `Qrels` of judgments without ids of queries, where the rows have none either; None for all others."""
+        return None
+
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and n, its count, of each repeated pair; None if it is known that there is none."""
         from deadheat.core.io.frames import find_repeated_pairs

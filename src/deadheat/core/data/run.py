@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from deadheat.core import hooks
 from deadheat.core.checks import as_precision, as_text
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
@@ -22,6 +23,9 @@ from deadheat.core.io.notes import Notes, Ranked
 from deadheat.core.io.results import Pick, Reader, Repeated
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.structures import copy_with
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 IN_MEMORY = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 LOWER_FIRST = "lower scores rank first, as asked: they are negated"
@@ -184,6 +188,59 @@ class Run(DocumentTable):
         _check_direction(listing.notes, ascending=ascending)
         warn_of_list_order(listing.order, where, ascending=ascending)
         return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
+
+    @classmethod
+    def from_topk(
+        cls,
+        ids: ArrayLike | Sequence[Sequence[str | None]],
+        scores: ArrayLike | None = None,
+        query_ids: ArrayLike | None = None,
+        *,
+        ascending: bool = False,
+        name: str | None = None,
+    ) -> Run:
+        """Return a run from the arrays that a search for nearest neighbours returns.
+
+        FAISS, hnswlib, ScaNN, usearch, implicit and cuVS return two of them: ids and scores, or distances. Beside a
+        run without `query_ids`, judgments may be by position as well: a list of lists, of sets or of dicts, an array
+        of ids with -1 for none, or a sparse matrix of relevance, with a row for each query.
+
+        Parameters
+        ----------
+        ids : array-like of int or str, shape (n_queries, k)
+            Of NumPy, PyTorch or JAX. No document: -1, NaN, None or an empty text. A whole number is the document whose
+            id is its text.
+        scores : array-like of number, shape (n_queries, k), optional
+            Higher ones rank first, wherever they stand; a document with NaN is none. Without scores the ids of a row
+            rank in their order.
+        query_ids : array-like of int or str, shape (n_queries,), optional
+            By default queries are called by their places, "0", "1", and so on.
+        ascending : bool, default False
+            Lower scores rank first, as of distances.
+        name : str, optional
+            Label for messages and tables.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        ParameterError
+            The shapes do not fit, or an array is of another type.
+        DataError
+            An id is negative and not -1, a score is beyond what float64 holds, or a query comes twice.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> ids = [[3, 1, 9], [5, 6, -1]]
+        >>> run = Run.from_topk(ids, [[0.9, 0.5, 0.5], [0.7, 0.7, float("nan")]])
+        >>> evaluate([[9], [6]], run, "R@2").to_dict()  # the mean over both orders of each tie
+        {'0': {'R@2': 0.5}, '1': {'R@2': 1.0}}
+        """
+        run: Run = hooks.service("topk").run_of_topk(ids, scores, query_ids, ascending=ascending, name=name)
+        return run
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``, with the queries that were given without a document.

@@ -41,7 +41,7 @@ from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.measures.selection import measures_under, set_rel
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
-from deadheat.core.placements.place import Engine, choose_engine, open_pair
+from deadheat.core.placements.place import Engine, choose_engine, judgments_beside, open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.plugin_records import Feature
 from deadheat.core.random_generators import Rng
@@ -528,7 +528,7 @@ def _evaluate_system(qrels: Source, system: System, measures: Measures, options:
         "queries": None,
         "ascending": options["ascending"] and not system.is_ascending,
     }
-    judgments = qrels if judges_runs(qrels) else Qrels.of(qrels)
+    judgments = qrels if judges_runs(qrels) else judgments_beside(qrels, system.runs)
     evaluations = [evaluate(judgments, run, measures, **own) for run in system.runs]
     found = system.together(evaluations, missing or Conventions.missing)
     return found if weights is None and queries is None else found.weighted(weights, queries)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from deadheat.core.arrays import IntArray
@@ -87,9 +88,18 @@ def place(
     return choose_engine(qrels, run, score_precision).place()
 
 
+def judgments_beside(qrels: Source, runs: Iterable[Source]) -> Qrels:
+    """Read judgments, which may have no ids of queries where the runs have none either."""
+    for run in runs:
+        by_position: Qrels | None = run.rows.qrels_by_position(qrels) if isinstance(run, Run) else None
+        if by_position is not None:
+            return by_position
+    return Qrels.of(qrels)
+
+
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
-    qrels = Qrels.of(qrels)
+    qrels = judgments_beside(qrels, [run])
     run = Run.of(run, ascending=ascending)
     if looks_swapped(qrels, run):
         warnings.warn(
@@ -106,12 +116,11 @@ def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> E
     """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
     refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
     if run.by_keys is not None:
-        if precision not in {None, *run.by_keys}:
-            raise ParameterError(
-                "scores by several keys are ranks, which cannot be rounded",
-                hint="round the scores of each key first: Run.then_by(..., score_precision=)",
-            )
+        _check_ranks_are_not_rounded(run.by_keys, precision)
         precision = None
+    engine_of_rows: Engine | None = run.rows.engine(qrels, run, precision)
+    if engine_of_rows is not None:
+        return engine_of_rows
     if isinstance(run.rows, MappingRows):
         from deadheat.core.placements.mapping_engine import MappingEngine
 
@@ -137,6 +146,16 @@ def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> E
     if not isinstance(rows, MemoryRows):
         rows = MemoryRows(run.to_polars())
     return ContiguousEngine(qrels, run, rows.blocks)
+
+
+def _check_ranks_are_not_rounded(precisions: tuple[ScorePrecision], precision: ScorePrecision) -> None:
+    """Raise where ranks by several keys were to be rounded, unless the keys themselves were rounded so."""
+    if precision in {None, *precisions}:
+        return
+    raise ParameterError(
+        "scores by several keys are ranks, which cannot be rounded",
+        hint="round the scores of each key first: Run.then_by(..., score_precision=)",
+    )
 
 
 def hold_in_memory(qrels: Qrels, run: Run, precision: ScorePrecision) -> ContiguousEngine:

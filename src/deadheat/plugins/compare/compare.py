@@ -34,6 +34,7 @@ from deadheat.core.evaluation.together import check_asked, check_use
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.placements.place import judgments_beside
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions
 from deadheat.plugins.compare.comparison import Comparison, assemble, check_queries_shared
@@ -174,7 +175,7 @@ def compare(
         normalize_ids=normalize_ids,
     )
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
-    judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
+    judgments = checked(judgments_beside(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
         conventions,
