@@ -230,7 +230,7 @@ def merge_classes(n_plain: int, plain_stop: float, counts: dict[float, int], wid
     for s, count in counts.items():
         size = n_merged + count
         passed_class = np.where(np.arange(width) <= count, (1 - s) ** np.arange(width), 0.0)
-        chance = np.zeros(width)  # that y of x documents are of the class
+        chance: FloatArray = np.zeros(width)  # that y of x documents are of the class
         chance[0] = 1.0
         new_passed, new_stopped = np.zeros(width), np.zeros(width)
         for x in range(min(width, size + 1)):

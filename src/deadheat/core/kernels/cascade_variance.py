@@ -247,7 +247,7 @@ def count_alike(groups: Groups, n_cells: IntArray) -> IntArray:
     """
     n_alike = np.zeros(len(n_cells), np.int64)
     is_large = (n_cells > DEGREE**2) & (groups.n_listed >= FEWEST_ALIKE)
-    for group in np.flatnonzero(is_large):
+    for group in np.flatnonzero(is_large).tolist():
         n_plain = int(groups.n_plain[group]) if groups.plain_stop else 0
         plain = np.full(n_plain, groups.plain_stop)
         stop = np.append(plain, np.sort(groups.stops_of(group)))
@@ -317,7 +317,7 @@ def expand_tables(stop: FloatArray, shape: tuple[int, int]) -> PairTables:
 def _falling_over_powers(x: IntArray, n: int) -> FloatArray:
     """Return the falling factorials (x)_i over n^i, of shape (DEGREE, len(x))."""
     i = np.arange(DEGREE - 1)[:, None]
-    factors = np.vstack([np.ones(len(x)), (x - i) / n])
+    factors: FloatArray = np.vstack([np.ones(len(x)), (x - i) / n])
     return np.cumprod(factors, axis=0)
 
 

@@ -98,7 +98,7 @@ def distributions(
     list of (values, probabilities)
         For each group, rank by rank; the value where none is inside comes last.
     """
-    results = []
+    results: list[tuple[FloatArray, FloatArray]] = []
     for value_missed in missed.astype(np.float64)[:, None]:
         results.append((value_missed, np.ones(1)))
     for batch in _batch_first_ranks(above, tied, inside, relevant):

@@ -97,7 +97,7 @@ def _group_by_shape(tied: IntArray, inside: IntArray, counts: IntArray) -> list[
     shape_of_tie = shape_of_tie.ravel()
     order = np.argsort(shape_of_tie, kind="stable")
     ends = np.cumsum(np.bincount(shape_of_tie, minlength=len(shapes)))
-    ties_by_shape = []
+    ties_by_shape: list[tuple[Shape, IntArray]] = []
     for (n, m, *shape_counts), ties in zip(shapes.tolist(), np.split(order, ends[:-1]), strict=True):
         ties_by_shape.append((Shape(n, m, shape_counts), ties))
     return ties_by_shape
