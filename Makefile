@@ -45,7 +45,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
+.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures mutants constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -136,6 +136,10 @@ test-example: $(VENV)/.test  ## install the plugin of examples/ and run its comm
 	"$$bin/deadheat" novelty qrels.human.txt.gz Olz-gpt4o.pipes; \
 	"$$bin/deadheat" plugins | grep novelty; \
 	"$$bin/pytest" -q -c /dev/null -p no:cacheprovider ../../../examples/deadheat-novelty/tests
+
+# of kernels, placements and statistics; hours for many, so it is for a night and not in .ci/run
+mutants: $(VENV)/.test  ## change the code a little and list the changes that no test notices (MUTANTS="core/kernels --number 20")
+	PYTHONPATH="$$PWD/tests:$$PWD/src" $(BIN)/python -m support.mutants $(MUTANTS)
 
 lint: $(VENV)/.test  ## ruff: rules and format; import-linter: who imports whom
 	$(BIN)/ruff check .
