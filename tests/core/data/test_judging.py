@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.changes import compare_judgments
-from deadheat.core.data.judging import judges_runs, kind_behind, kind_of
+from deadheat.core.data.judging import find_kind, find_kind_of_qrels, judges_runs
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 from deadheat.core.errors import DataError, MeasureError, ParameterError
 from deadheat.core.measures import Measure
@@ -86,10 +86,10 @@ class LengthRule:
 
 def test_the_kind_is_that_of_the_class() -> None:
     assert judges_runs(Lengths(2))
-    assert kind_of(Lengths(2)).what == "lengths"
+    assert find_kind(Lengths(2)).what == "lengths"
     for source in ("qrels.txt", {"q": {"a": 1}}, dh.Qrels({"q": {"a": 1}})):
         assert not judges_runs(source)
-        assert kind_of(source) is DOCUMENTS
+        assert find_kind(source) is DOCUMENTS
 
 
 @pytest.mark.plugins("compare")
@@ -116,9 +116,9 @@ def test_what_does_not_go_with_them_is_refused() -> None:
 
 def test_qrels_know_what_made_them() -> None:
     before, after = (dh.evaluate(Lengths(length), RUNS["down"], ["P@1", "RR"]) for length in (1, 2))
-    assert kind_behind(before.qrels).what == "lengths"
+    assert find_kind_of_qrels(before.qrels).what == "lengths"
     assert (before.qrels_hash, after.qrels_hash) == ("1", "2")
-    assert kind_behind(dh.Qrels({"q": {"a": 1}})) is DOCUMENTS
+    assert find_kind_of_qrels(dh.Qrels({"q": {"a": 1}})) is DOCUMENTS
     found = compare_judgments(before.qrels, after.qrels)
     assert found.rules == (str(LengthRule(1)), str(LengthRule(2)))
     assert str(found) == "1 query: 1 with changed judgments; LengthRule(length=1) became LengthRule(length=2)"

@@ -114,12 +114,12 @@ def label(path: str, default: str = "run") -> str:
     >>> label("runs/bm25.run.gz"), label("/dev/fd/63"), label("/dev/stdin")
     ('bm25', 'run', 'stdin')
     """
-    from deadheat.core.data.sources import label_of
+    from deadheat.core.data.sources import make_label
 
     named, in_engine = Path(path), asked().get("engine")
-    while in_engine and named.name and not named.exists() and not label_of(named).strip("*?"):
+    while in_engine and named.name and not named.exists() and not make_label(named).strip("*?"):
         named = named.parent  # the folder of a pattern
-    return stands_for_file(path, default) or escape_invisible(label_of(named))
+    return stands_for_file(path, default) or escape_invisible(make_label(named))
 
 
 def named_runs(paths: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
 from deadheat.core.data.source_columns import SourceColumns, find_source_columns
-from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, column_of_runs, make_label
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows, UnreadTrec
 from deadheat.core.errors import DuplicateError, SourceTypeError
 from deadheat.core.io.columns import check_given
@@ -73,7 +73,7 @@ class DocumentTable(InNotebooks):
         format: str | None = None,  # noqa: A002 - the word that users look for
         columns: Mapping[str, str] | None = None,
     ) -> None:
-        self.path = path_of(source)
+        self.path = as_path(source)
         if name is not None:
             as_text("name", name)
         self.name = name or self._label_source(source)
@@ -93,7 +93,7 @@ class DocumentTable(InNotebooks):
     def _label_source(self, source: Source) -> str:
         """Return the name of a table that the caller gave none."""
         if self.path is not None:
-            return label_of(self.path)
+            return make_label(self.path)
         if is_in_catalogue(source):
             return str(source).removeprefix(CATALOGUE)
         return self.kind
@@ -106,7 +106,7 @@ class DocumentTable(InNotebooks):
         content = self._convert(self._load(source))
         self.notes = tuple(map(str, content.notes))
         self.source_columns = find_source_columns(source, self.path, content.columns)
-        self._keep_beside(content)
+        self._keep_attributes(content)
         self._check_order(content)
         return self._store(content, file)
 
@@ -138,7 +138,7 @@ class DocumentTable(InNotebooks):
         """Return the content with the rows that are stored, and with notes on them."""
         return content
 
-    def _keep_beside(self, content: Content) -> None:
+    def _keep_attributes(self, content: Content) -> None:
         """Keep what the source says beside its rows."""
 
     def _check_order(self, content: Content) -> None:

@@ -54,30 +54,30 @@ def judges_runs(source: object) -> TypeGuard[JudgesRuns]:
     >>> judges_runs(Spans([("q", "d", 0, 10)])), judges_runs({"q": {"d": 1}})
     (True, False)
     """
-    return kind_of(source) is not DOCUMENTS
+    return find_kind(source) is not DOCUMENTS
 
 
-def kind_of(source: object) -> KindOfJudgments:
+def find_kind(source: object) -> KindOfJudgments:
     """Return the kind of judgments: of a class that has one, else of documents.
 
     Examples
     --------
     >>> from deadheat import Spans
-    >>> kind_of(Spans([("q", "d", 0, 10)])).what, kind_of("qrels.txt").what
+    >>> find_kind(Spans([("q", "d", 0, 10)])).what, find_kind("qrels.txt").what
     ('spans', 'documents')
     """
     kind: KindOfJudgments = getattr(type(source), "kind_of_judgments", DOCUMENTS)
     return kind
 
 
-def kind_behind(qrels: Qrels) -> KindOfJudgments:
+def find_kind_of_qrels(qrels: Qrels) -> KindOfJudgments:
     """Return the kind of judgments that qrels are, or were made of.
 
     Examples
     --------
     >>> from deadheat import Qrels, Spans
     >>> qrels, run = Spans([("q", "d", 0, 10)]).judge([("q", "d", 0, 8, 1.0)])
-    >>> kind_behind(qrels).what, kind_behind(Qrels({"q": {"d": 1}})).what
+    >>> find_kind_of_qrels(qrels).what, find_kind_of_qrels(Qrels({"q": {"d": 1}})).what
     ('spans', 'documents')
     """
     if qrels.judging_rule is None:

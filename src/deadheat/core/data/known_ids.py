@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from deadheat.core import hooks
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, DeadheatWarning, FileFormatError, SourceTypeError
 from deadheat.core.io.columns import find_column
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
@@ -56,7 +56,7 @@ def check_known_documents(qrels: Qrels, collection: Source, *, rel: float | None
 
 def _describe_unknown(unknown: Sequence[str], n_relevant: int, collection: Source) -> str:
     """Say how many of the relevant documents are not in a collection."""
-    path = path_of(collection)
+    path = as_path(collection)
     name = "the collection"
     if path is not None:
         name = format_path(path)
@@ -84,7 +84,7 @@ def collect_ids(collection: Source) -> set[str]:
     >>> sorted(collect_ids({"d1": "fever", "d2": "cough"})), sorted(collect_ids([1, 2]))
     (['d1', 'd2'], ['1', '2'])
     """
-    path = path_of(collection)
+    path = as_path(collection)
     values: object = getattr(collection, "ids", collection)
     if path is not None:
         values = _read_ids(path)

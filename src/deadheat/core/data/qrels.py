@@ -140,7 +140,7 @@ class Qrels(DocumentTable):
         note = f"{n_comments} with # in front ({format_list(comments)}): comments, perhaps?"
         return replace(content, notes=(*content.notes, note))
 
-    def _keep_beside(self, content: Content) -> None:
+    def _keep_attributes(self, content: Content) -> None:
         """Keep judgments of subtopics, unanswerable queries and the form of the source."""
         self.subtopics = content.subtopics
         self.unanswerable = content.unanswerable

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Self
 
 from deadheat.core.data.query_tables import QUERIES, convert_records, find_id, read_ids, read_texts
-from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, DataError
 from deadheat.core.io.records import Records, read_records
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
@@ -60,7 +60,7 @@ class Queries:
         name: str | None = None,
         format: str | None = None,  # noqa: A002 - the word that users look for
     ) -> None:
-        self.path = path_of(source)
+        self.path = as_path(source)
         self.name = name or self._default_name()
         if self.path is None:
             records = convert_records(source, self.where)
@@ -78,7 +78,7 @@ class Queries:
         """Return the label of the file; "queries" without one."""
         if self.path is None:
             return "queries"
-        return label_of(self.path)
+        return make_label(self.path)
 
     @classmethod
     def of(cls, source: Source, columns: Sequence[str] = ()) -> Self:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def frame_of(rows: Any, schema: Any = None) -> pl.DataFrame:  # noqa: ANN401 - what a frame is made of
+def make_frame(rows: Any, schema: Any = None) -> pl.DataFrame:  # noqa: ANN401 - what a frame is made of
     """Return rows or columns as a frame; numbers that do not exist are null, not NaN."""
     check_threads()
     orient = "row" if schema else None

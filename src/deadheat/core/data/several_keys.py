@@ -37,7 +37,7 @@ def order_by_keys(
         The same rows in the same order; the lowest score is 1, equal scores are equal by every key.
     notes : tuple of str
     """
-    ranks = _rank_by(_round_present(frame["score"], precision))
+    ranks = _rank_by_keys(_round_present(frame["score"], precision))
     notes = []
     for name, key in next_keys.items():
         next_scores = _look_up_scores(frame, key)
@@ -45,7 +45,7 @@ def order_by_keys(
         n_tied = int(is_tied.sum())
         n_lacking = int((is_tied & next_scores.is_null()).sum())
         notes.append(_describe_tied(name, n_tied, n_lacking))
-        ranks = _rank_by(ranks, _round_present(next_scores, precision))
+        ranks = _rank_by_keys(ranks, _round_present(next_scores, precision))
     return frame.with_columns(score=ranks), tuple(notes)
 
 
@@ -88,7 +88,7 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
         scores.extend(documents.values())
     _check_lengths(scores, len(first), where)
     keys = [pl.Series(key) for key in _split_keys(scores, source, where)]
-    ranks = iter(_rank_by(*keys).to_list())
+    ranks = iter(_rank_by_keys(*keys).to_list())
     return {query: dict(zip(documents, ranks, strict=False)) for query, documents in source.items()}
 
 
@@ -140,7 +140,7 @@ def _round_present(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
     return pl.select(pl.when(scores.is_not_null()).then(rounded)).to_series()
 
 
-def _rank_by(*keys: pl.Series) -> pl.Series:
+def _rank_by_keys(*keys: pl.Series) -> pl.Series:
     """Return dense ranks from the lowest, 1, on, by the first key, then by the next; null is below every number."""
     frame = pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
     return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Float64)).to_series()

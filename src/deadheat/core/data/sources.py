@@ -20,7 +20,7 @@ object of deadheat or of a plugin that is given in their place is known by the p
 """
 
 
-def path_of(source: Source) -> Path | None:
+def as_path(source: Source) -> Path | None:
     """Return a source as a path, or None if it is not one."""
     if isinstance(source, str | os.PathLike) and not is_in_catalogue(source):
         return check_path(os.fsdecode(source))
@@ -36,7 +36,7 @@ def column_of_runs(source: Source, where: str) -> str | None:
     where : str
         For messages.
     """
-    path = path_of(source)
+    path = as_path(source)
     if path is None and isinstance(source, Mapping):
         return None
     for column in hooks.list_run_columns():
@@ -51,7 +51,7 @@ def column_of_runs(source: Source, where: str) -> str | None:
     return None
 
 
-def label_of(path: Path) -> str:
+def make_label(path: Path) -> str:
     """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
     name = path.name
     for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx", ".eval"):

@@ -18,12 +18,12 @@ from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.checks import by_name
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import describe_negative_labels
-from deadheat.core.data.judging import JudgesRuns, judges_runs, kind_of
+from deadheat.core.data.judging import JudgesRuns, find_kind, judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.similar_ids import list_similar_ids
-from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.evaluations import Evaluations
@@ -486,7 +486,7 @@ def evaluate(
     judged: Qrels | None = None
     found = Evaluations()
     items = list(sources.items())
-    for piece in group_in_pieces(items, lambda item: path_of(item[1])) if is_several else [items]:
+    for piece in group_in_pieces(items, lambda item: as_path(item[1])) if is_several else [items]:
         runs: list[Run] = []
         for name, source in piece:
             one = Run.of(source, ascending=ascending, name=name) if is_several else source
@@ -514,7 +514,7 @@ def features_given(qrels: Source, *runs: Source) -> list[Feature]:
     kinds = dict.fromkeys(run.kind_of_system for run in runs if is_system(run))
     given = [feature_named(kind) for kind in kinds]
     if judges_runs(qrels):
-        given.append(feature_of(kind_of(qrels)))
+        given.append(feature_of(find_kind(qrels)))
     return given
 
 

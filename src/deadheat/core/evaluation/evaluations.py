@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_for_people, format_list
@@ -38,7 +38,7 @@ class Evaluations(Renderable, dict[str, Evaluation]):
         polars.DataFrame
             system, measure, n_queries, mean (of counts the total), tie_std, tie_min and tie_max (of the mean).
         """
-        return frame_of(
+        return make_frame(
             {
                 "system": name,
                 "measure": scores.measure.label,

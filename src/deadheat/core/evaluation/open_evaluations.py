@@ -7,7 +7,7 @@ from typing import Any
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, by_name
-from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.io.files import check_path
@@ -65,7 +65,7 @@ def load_evaluation(path: Source, *, system: str | None = None) -> Evaluation:
 
 def _module_with_values(source: Source) -> ModuleType | None:
     """Return what reads values that another tool computed; None of a file that holds none."""
-    path = path_of(source)
+    path = as_path(source)
     for module in hooks.load("values"):
         if path is None or module.is_values(path):
             return module

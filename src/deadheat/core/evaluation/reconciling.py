@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, TextArray, is_member
 from deadheat.core.data.changes import Changes, compare_judgments
-from deadheat.core.data.judging import kind_behind
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.errors import Advice, DataError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -197,7 +197,7 @@ def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     (first, one), *others = evaluations.items()
     is_any = any(each.unanswerable for each in evaluations.values())
     for name, other in others:
-        check_judged((first, name), (kind_behind(one.qrels), kind_behind(other.qrels)))
+        check_judged((first, name), (find_kind_of_qrels(one.qrels), find_kind_of_qrels(other.qrels)))
         check_conventions((first, name), (vars(one.conventions), vars(other.conventions)), is_any=is_any)
         check_weights((first, name), (one.query_ids, one.weights), (other.query_ids, other.weights))
 

@@ -11,7 +11,7 @@ from deadheat.core.arrays import IntArray
 from deadheat.core.checks import as_count
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -120,7 +120,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
             for stratum, found in self.intervals(**options).items()
             for scores, interval in zip(self[stratum], found.values(), strict=True)
         ]
-        return frame_of(rows, dict.fromkeys(self.columns, pl.String) | summary_schema())
+        return make_frame(rows, dict.fromkeys(self.columns, pl.String) | summary_schema())
 
     def to_polars(self) -> pl.DataFrame:
         """Return :meth:`summary` with its defaults."""
@@ -178,7 +178,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
             for value in sorted(found, key=order)
             for measure in self.whole.measures
         ]
-        return frame_of(rows, ({within: pl.String} if within else {}) | averages_schema())
+        return make_frame(rows, ({within: pl.String} if within else {}) | averages_schema())
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
         """Return what `averages_schema` names, of one measure over some strata that share the column at `place`."""

@@ -17,7 +17,7 @@ from deadheat.core import hooks
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
+from deadheat.core.data.sources import Source, column_of_runs, make_label, as_path
 from deadheat.core.io.formats import find_format
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.ids import is_id
@@ -192,7 +192,7 @@ def runs_by(
     >>> [run.to_dict() for run in runs_by("repeat", rows)]
     [{'q': {'a': 0.0}}, {'q': {'a': 1.0}}]
     """
-    path, where = path_of(source), _label(source, name)
+    path, where = as_path(source), _label(source, name)
     table = source if path is None else _table_in(path)
     if table is not None:
         from deadheat.core.io.frames import split_by_column  # it needs Narwhals
@@ -212,8 +212,8 @@ def runs_by(
 
 def _label(source: Source, name: str | None) -> str:
     """Return what messages call a table."""
-    path = path_of(source)
-    return name or (path and label_of(path)) or "run"
+    path = as_path(source)
+    return name or (path and make_label(path)) or "run"
 
 
 def _table_in(path: Path) -> object:

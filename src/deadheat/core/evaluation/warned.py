@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.sources import Source, as_path
 from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -140,7 +140,7 @@ def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[D
 
     Ragas has two columns of documents in one table; a format with features, such as LETOR, has all documents.
     """
-    path, other = (one.path if isinstance(one, DocumentTable) else path_of(one) for one in (qrels, run))
+    path, other = (one.path if isinstance(one, DocumentTable) else as_path(one) for one in (qrels, run))
     is_one = run is qrels if path is None else path == other and path.is_file()
     placed = evaluation.placements
     are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())

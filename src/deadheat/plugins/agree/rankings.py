@@ -10,7 +10,7 @@ from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count, as_level
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
@@ -91,7 +91,7 @@ class Agreement(Renderable):
             columns[name] = values
             if name in BOUNDS:
                 columns |= {f"{name}_low": self.low[name], f"{name}_high": self.high[name]}
-        return frame_of(columns)
+        return make_frame(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import by_name, check_choice
-from deadheat.core.data.sources import label_of
+from deadheat.core.data.sources import make_label
 from deadheat.core.errors import (
     ColumnError,
     DataError,
@@ -214,7 +214,7 @@ def read_collection(
                     found="a table",
                     hint="give a table of documents in their language instead",
                 )
-            found = _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
+            found = _of_records(records, path, name or make_label(path), has_synonyms=synonyms != "none")
             return replace(found, languages=own)
         source = read_ontology(path)
     read = [read_translations(one) for one in tables]
@@ -246,7 +246,7 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
             stacklevel=3,
         )
     taken = {"exact": ("EXACT",), "all": ("EXACT", "NARROW", "BROAD", "RELATED"), "none": ()}[synonyms]
-    plain = label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
+    plain = make_label(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
     ids, labels, others = zip(*kept, strict=True)
     return Collection(
         name or plain + (f" ({', '.join(ontology.languages)})" if ontology.languages else ""),
@@ -581,7 +581,7 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
         return [(one.name, one) for one in sets]
     for form in ("{name}, {file}", "{folder}/{name}"):
         names = [
-            form.format(name=one.name, file=label_of(one.path), folder=one.path.absolute().parent.name)
+            form.format(name=one.name, file=make_label(one.path), folder=one.path.absolute().parent.name)
             if counts[one.name] > 1 and one.path is not None
             else one.name
             for one in sets

@@ -13,7 +13,7 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -389,7 +389,7 @@ class BenchResult(Renderable):
             for key, evaluation in self.evaluations.items()
             for scores, interval in zip(evaluation, self.intervals[key].values(), strict=True)
         ]
-        return frame_of(
+        return make_frame(
             rows,
             {
                 **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
@@ -434,7 +434,7 @@ class BenchResult(Renderable):
             ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
             row = float(values.mean()), float(values.var()), float(values.std()), len(values)
             rows.append((name, measure.label, *row, *ends, pooled))
-        return frame_of(rows, schema)
+        return make_frame(rows, schema)
 
     def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:
         """Return the strata of each evaluation by difficulty, category or domain.

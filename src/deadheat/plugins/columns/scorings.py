@@ -13,7 +13,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import make_blocks
 from deadheat.core.data.run import LOWER_FIRST, Run
-from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -164,7 +164,7 @@ class Scorings:
                 argument="columns", given=columns, allowed="names of columns, as text, or None for all"
             )
         given = check_given(names or {})
-        path = path_of(source)
+        path = as_path(source)
         if path is not None and path.is_dir():
             path = choose_file(path, "run")[0]
         self.where = str(path) if path else "the table"
@@ -186,7 +186,7 @@ class Scorings:
         self.qrels: Qrels | None = None
         if found.relevance is not None and path is not None:
             judgments = found.ids.with_columns(relevance=found.relevance)
-            self.qrels = copy_with(Qrels.of_checked(judgments, label_of(path)), path=path)
+            self.qrels = copy_with(Qrels.of_checked(judgments, make_label(path)), path=path)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated."""
@@ -221,7 +221,7 @@ def open_scorings(
     scorings = Scorings(qrels if table is None else table, columns, names=given.get("run"), ascending=ascending)
     if isinstance(qrels, Qrels):
         return qrels, scorings
-    path, other = path_of(qrels), None if table is None else path_of(table)
+    path, other = as_path(qrels), None if table is None else as_path(table)
     is_same = table is None or (path is not None and other is not None and path.resolve() == other.resolve())
     judged = scorings.qrels if is_same else None  # of a LETOR file
     return judged or Qrels(qrels, columns=given.get("qrels")), scorings

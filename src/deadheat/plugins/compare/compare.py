@@ -13,7 +13,7 @@ from deadheat.core.data.judging import judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (
@@ -220,8 +220,8 @@ def _compare_each(  # noqa: PLR0917 - as they were given
 
 def _name_of(run: Source) -> str:
     """Return the name of a run that has none of its own: that of its file."""
-    path = path_of(run)
-    return label_of(path) if path else Run.of(run).name
+    path = as_path(run)
+    return make_label(path) if path else Run.of(run).name
 
 
 def _sizes(**given: float | None) -> list[float | None]:

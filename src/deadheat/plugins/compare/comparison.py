@@ -14,7 +14,7 @@ from deadheat.core import hooks, stats
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_level, as_positive
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
 from deadheat.core.design import MAX_T_CORRECTIONS, TUKEY, Design
 from deadheat.core.errors import DataError
@@ -462,7 +462,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             columns = {name: column for name, column in columns.items() if name not in of_values}
             columns |= {f"{part.prefix}{name}": column for name, column in of_values.items()}
             columns |= part.columns_of(self.pairs)
-        return frame_of(columns)
+        return make_frame(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -596,7 +596,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
         found = self._within(range(len(self.pairs)), np.full(len(self.pairs), as_positive("margin", margin)))
-        return frame_of(
+        return make_frame(
             {
                 **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
                 **{one.name: [getattr(row, one.name) for row in found] for one in fields(Within)},
@@ -646,7 +646,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             }
             for one, error in zip(map(self.pairs.__getitem__, places), self._errors_of(places).tolist(), strict=True)
         ]
-        return frame_of(rows, sizes_schema())
+        return make_frame(rows, sizes_schema())
 
     def queries(self, n: int = 10) -> pl.DataFrame:
         """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
@@ -664,7 +664,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             difference, over all orders of the ties of both), weight (null without weights). With weights the most
             extreme are those that move the mean most: weight times difference.
         """
-        return frame_of(list(self._deciding(as_count("n", n))), queries_schema())
+        return make_frame(list(self._deciding(as_count("n", n))), queries_schema())
 
     def _deciding(self, n: int) -> Iterator[tuple[str | float | None, ...]]:
         """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
@@ -738,7 +738,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             for one in (self.measures if measure is None else [first[measure].measure])
             for row in rank_intervals(self.evaluations, one, self.query_ids, self.cluster, design=options)
         ]
-        return frame_of(rows, ranks_schema())
+        return make_frame(rows, ranks_schema())
 
     def orders(self, *, p: float = 0.9) -> SystemOrders:
         """Return how far orders of the systems agree: by each two measures, and by document id, as trec_eval.
@@ -767,7 +767,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
         """
         if not self.by_doc_id or self.parts or (self.n_strata > 1 and self.design.correction != "none"):
-            return frame_of([], one_rule_schema())
+            return make_frame([], one_rule_schema())
         own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         ruled = [
             {
@@ -790,7 +790,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             )
             for one, other in ((self.pairs[place], found[place]) for place in differing)
         ]
-        return frame_of(rows, one_rule_schema())
+        return make_frame(rows, one_rule_schema())
 
 
 def assemble(

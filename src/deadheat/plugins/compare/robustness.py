@@ -13,7 +13,7 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member, sums_of, with_own_arithmetic
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.design import Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
@@ -111,7 +111,7 @@ class SystemOrders(Renderable):
             **dict.fromkeys(("first", "second", "swapped", "tie_unknown"), pl.String),
             **dict.fromkeys(("n_systems", "n_queries"), pl.Int64),
         }
-        return frame_of(rows, {one.name: types.get(one.name, pl.Float64) for one in fields(OrderAgreement)})
+        return make_frame(rows, {one.name: types.get(one.name, pl.Float64) for one in fields(OrderAgreement)})
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.core.checks import as_text, check_choice
-from deadheat.core.data.renderable import frame_of
+from deadheat.core.data.renderable import make_frame
 from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
@@ -241,7 +241,7 @@ class Accumulator:
             row["n_queries"] = scores.n_queries
             row["n_without_relevant"] = len(evaluation.without_relevant(scores.measure))
             rows.append(row)
-        return frame_of(rows)
+        return make_frame(rows)
 
     def _whole(self) -> Counted | None:
         if len(self._parts) > 1:

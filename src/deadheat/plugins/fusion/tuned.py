@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, special
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
@@ -218,7 +218,7 @@ class TunedFusion(Plottable, Renderable, figures="fusion", shown=("tuning",)):
             }
             for place in range(len(self.settings))
         ]
-        return frame_of(rows)
+        return make_frame(rows)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -82,14 +82,14 @@ def _is_of_this_commit(evaluation: Evaluation) -> bool:
 def _name_of(run: Source) -> str:
     """Return the name that the evaluation of a run has, without reading it: rows of a generator are read once."""
     from deadheat.core.data.run import Run
-    from deadheat.core.data.sources import label_of, path_of
+    from deadheat.core.data.sources import as_path, make_label
     from deadheat.core.evaluation.systems import is_system
 
     if isinstance(run, Run) or is_system(run):
         return run.name
-    path = path_of(run)
+    path = as_path(run)
     if path is not None:
-        return label_of(path)
+        return make_label(path)
     return Run.of(run).name if isinstance(run, str) else Run.kind  # a text names data of the catalogue
 
 

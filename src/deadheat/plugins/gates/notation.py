@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.core.checks import as_list, check_choice
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.errors import FileFormatError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.reconciling import Reconciled
@@ -556,4 +556,4 @@ class GateResult(Renderable):
             for one in fields(Check)
             if one.name not in {"causes", "n_units", "tie_range"}
         }
-        return frame_of({name: [getattr(check, name) for check in self.checks] for name in schema}, schema)
+        return make_frame({name: [getattr(check, name) for check in self.checks] for name in schema}, schema)

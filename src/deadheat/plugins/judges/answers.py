@@ -13,7 +13,7 @@ from deadheat.core.checks import as_number, as_positive, check_choice
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import find_first_row
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.columns import find_column
 from deadheat.core.io.formats import ending
@@ -88,7 +88,7 @@ def read_judgments(
     if scale is not None:
         as_positive("scale", scale)
     grades = {word: as_number("grades", number) for word, number in (grades or {}).items()}
-    path = path_of(source)
+    path = as_path(source)
     where = str(path) if path else name or "judgments"
     if path is not None and ending(path) == ".json":
         held = JsonText(read_text(path, "judgments"), path).value
@@ -113,7 +113,7 @@ def read_judgments(
     for query, doc in find_first_row(found, is_repeated, "query_id", "doc_id"):
         raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
     table = _table(found, kind, failed, where, max([*scales, scale or 0]))
-    table.name = name or (label_of(path) if path else kind)
+    table.name = name or (make_label(path) if path else kind)
     values, all_words = (
         found["grade"].drop_nulls(),
         normal_words(" ".join(found["answer"].drop_nulls()) if grades else ""),

@@ -13,7 +13,7 @@ from deadheat.core import stats
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
 from deadheat.core.checks import as_positive
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.design import TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEWEST, KNOWN
@@ -352,7 +352,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             for one in self.across
         ]
         own = [f"mean_{code}" for code in self.languages]
-        return frame_of(rows, {**SPREADS, **dict.fromkeys(own, pl.Float64)}).select(
+        return make_frame(rows, {**SPREADS, **dict.fromkeys(own, pl.Float64)}).select(
             ["measure", "system", "n_queries", *own, *list(SPREADS)[3:]]
         )
 
@@ -378,7 +378,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         if margin is not None:
             for row, own in zip(rows, self.equivalence(margin), strict=True):
                 row.update(margin=margin, p_equivalent=own[0], equivalent=own[1])
-        return frame_of(rows)
+        return make_frame(rows)
 
     def equivalence(self, margin: float) -> list[tuple[float, bool]]:
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
@@ -414,7 +414,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             }
             for one in self.interactions or [Interaction("", "", self.differences[0].pair)]
         ]
-        return frame_of(rows) if self.interactions else frame_of(rows).clear()
+        return make_frame(rows) if self.interactions else make_frame(rows).clear()
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.

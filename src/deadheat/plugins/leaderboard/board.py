@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.evaluation.scores import n_swapped
 from deadheat.core.kernels import agreement
 from deadheat.core.scalars import ROUNDING
@@ -216,7 +216,7 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
         tie_max, tie_rank_low and tie_rank_high (over orders of equal scores alone), n_tasks, and the mean of each
         group.
         """
-        return frame_of(self.rows()).cast(NULLABLE)  # type: ignore[arg-type]  # columns by name
+        return make_frame(self.rows()).cast(NULLABLE)  # type: ignore[arg-type]  # columns by name
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
@@ -256,7 +256,7 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
         """Return a row for each model and a column for each task; null where a model lacks it."""
         rows = [dict(zip(self.tasks, row, strict=True)) for row in self.values.tolist()]
         columns = {name: [row.get(name) for row in (*rows, *self.incomplete.values())] for name in self.tasks}
-        return frame_of({"model": [*self.models, *self.incomplete], **columns})
+        return make_frame({"model": [*self.models, *self.incomplete], **columns})
 
     @cached_property
     def without_tasks(self) -> list[tuple[str, FloatArray]]:
@@ -288,7 +288,7 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
             above = _above(own)
             tau_b = agreement.tau(_above(whole), above).tau_b
             rows.append((name, self.models[int(above.argmin())], tau_b, n_swapped(whole, own)))
-        return frame_of(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
+        return make_frame(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
 
     @property
     def deciding_task(self) -> str | None:

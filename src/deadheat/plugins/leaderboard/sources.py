@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core.arrays import TextArray, align_values
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.sources import Source, label_of
+from deadheat.core.data.sources import Source, make_label
 from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
@@ -101,7 +101,7 @@ def _is_evaluation(path: Path, *, limited: bool) -> bool:
 
 def _qrels_in(folder: Path) -> Path | None:
     """Return the judgments in the folder of a task, a file or a folder of BEIR's form."""
-    return next((one for one in sorted(folder.iterdir()) if label_of(one) == QRELS), None)
+    return next((one for one in sorted(folder.iterdir()) if make_label(one) == QRELS), None)
 
 
 def _evaluated(folder: Path, measures: Sequence[Any]) -> dict[str, Evaluation]:
@@ -112,10 +112,10 @@ def _evaluated(folder: Path, measures: Sequence[Any]) -> dict[str, Evaluation]:
     paths = [one for one in sorted(folder.iterdir()) if one.is_file() and one.name.endswith(endings) and one != given]
     if not paths:
         raise DataError(f"task {folder.name} has no run", allowed=f"{folder.name}/MODEL.run", path=folder)
-    named = {label_of(path): path for path in paths}
+    named = {make_label(path): path for path in paths}
     if len(named) < len(paths):
-        twice = next(path for path in paths if named[label_of(path)] != path)
-        raise DuplicateError(f"two runs of {label_of(twice)} in task {folder.name}", hint="leave one out", path=twice)
+        twice = next(path for path in paths if named[make_label(path)] != path)
+        raise DuplicateError(f"two runs of {make_label(twice)} in task {folder.name}", hint="leave one out", path=twice)
     return dict(evaluate(qrels, named, measures, missing="empty"))  # which a note says
 
 

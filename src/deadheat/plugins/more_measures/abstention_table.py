@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import BoolArray, IntArray
-from deadheat.core.data.renderable import frame_of
+from deadheat.core.data.renderable import make_frame
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.together import check_use
 
@@ -36,4 +36,4 @@ def tabulate_abstention(evaluation: Evaluation, rel: float) -> pl.DataFrame:
     counts = {"n_abstained": n_abstained, "n_unanswerable": np.full_like(n_right, n_none), "n_right": n_right}
     with np.errstate(invalid="ignore"):  # 0 / 0 is null
         shares = {"rate": n_abstained / len(none), "precision": n_right / n_abstained, "recall": n_right / n_none}
-    return frame_of({"threshold": np.append(np.nan, thresholds), **counts, **shares})
+    return make_frame({"threshold": np.append(np.nan, thresholds), **counts, **shares})

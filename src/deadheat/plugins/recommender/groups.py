@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from deadheat.core.data.known_ids import ID_NAMES
-from deadheat.core.data.sources import Source, path_of
+from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.columns import find_column
 from deadheat.core.io.records import as_text, read_rows
@@ -54,7 +54,7 @@ def read_groups(source: Source) -> dict[str, list[str]]:
 
 def _rows(source: Source) -> Iterator[tuple[str, str | None]]:
     """Yield the item and the field of its groups of each row of a table."""
-    path = path_of(source)
+    path = as_path(source)
     where, names = str(path or "groups"), ("", "")
     for place, row in enumerate(read_rows(source, path, "groups"), start=1):
         names = names if names[0] else _columns(list(row), where)

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, column_of_runs, make_label
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
@@ -84,8 +84,8 @@ def system_of(runs: Sequence[Run], *, is_ascending: bool) -> Repeats:
 
 def _runs_in(source: Source) -> list[Run]:
     """Return the runs of a table with a column ``repeat``; none of whatever else."""
-    path = path_of(source)
-    where = "run" if path is None else label_of(path)
+    path = as_path(source)
+    where = "run" if path is None else make_label(path)
     return runs_by(REPEAT, source) if column_of_runs(source, where) == REPEAT else []
 
 

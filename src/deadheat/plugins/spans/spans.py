@@ -14,7 +14,7 @@ from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.qrels import JudgingRule, Qrels
 from deadheat.core.data.rows import find_first_row
 from deadheat.core.data.run import LOWER_FIRST, Run
-from deadheat.core.data.sources import Source, column_of_runs, label_of, path_of
+from deadheat.core.data.sources import Source, as_path, column_of_runs, make_label
 from deadheat.core.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.core.io.columns import find_column
 from deadheat.core.io.kinds import ANSWERABLE, KEYS
@@ -96,8 +96,8 @@ class Spans:
         check_choice("overlap_of", overlap_of, OVERLAP_OF)
         self.notes: tuple[str, ...] = ()
         self.overlap, self.overlap_of = _share(overlap), overlap_of
-        self.path = path_of(source)
-        self.name = name or (label_of(self.path) if self.path else "spans")
+        self.path = as_path(source)
+        self.name = name or (make_label(self.path) if self.path else "spans")
         self._texts = None if documents is None else texts_of(documents)
         table = read_passages(source, self.path, "qrels", self.where)
         read = table.rows
@@ -262,8 +262,8 @@ class Spans:
             as a chunk that is nothing but this span. Chunks are called ``doc[start:end]``.
         run : Run
         """
-        path = path_of(run)
-        label = name or (label_of(path) if path else "run")
+        path = as_path(run)
+        label = name or (make_label(path) if path else "run")
         run = list(run) if isinstance(run, Iterator) else run
         run_column = column_of_runs(run, label)
         if run_column is not None:
@@ -513,7 +513,7 @@ def texts_of(documents: Source) -> dict[str, str]:
         return {str(doc): str(text) for doc, text in own.items()}
     if hasattr(own, "ids") and hasattr(own, "texts"):
         return dict(zip(own.ids, own.texts, strict=True))
-    path = path_of(documents)
+    path = as_path(documents)
     if path is None:
         raise ParameterError(argument="documents", given=type(own).__name__, allowed="{doc_id: text}, or a path")
     records = read_records(path, None, Wanted(what="documents", id="doc_id", number=as_written))

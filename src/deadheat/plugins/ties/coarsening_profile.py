@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.core.arrays import is_member
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import Plottable, frame_of
+from deadheat.core.data.renderable import Plottable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
@@ -154,7 +154,7 @@ class CoarseningProfile(Plottable, figures="coarsening", shown=("coarsening",)):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each run, measure and coarsening, with the fields of `CoarseScores`; null for no number."""
-        return frame_of(list(map(asdict, self.rows))).cast({"rival": pl.String})  # of a single run all are null
+        return make_frame(list(map(asdict, self.rows))).cast({"rival": pl.String})  # of a single run all are null
 
 
 def coarsening_profile(

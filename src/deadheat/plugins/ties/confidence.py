@@ -12,7 +12,7 @@ from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import frame_of
+from deadheat.core.data.renderable import make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError, UnknownMeasureError
@@ -122,7 +122,7 @@ class ConfidenceEvaluation:
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value and standard_error, a row for each query and measure; null for no value."""
         ids = self.query_ids.tolist()
-        return frame_of(
+        return make_frame(
             {
                 "query_id": pl.Series(ids * len(self.scores), dtype=pl.String),
                 "measure": [str(one.measure) for one in self.scores for _ in ids],

@@ -13,7 +13,7 @@ from deadheat.core.arrays import IntArray
 from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
@@ -192,7 +192,7 @@ class TieProfile(Plottable, Renderable, figures="ties", shown=("traditional", "l
             measure, mean, tie_std, tie_min, tie_max (of the mean over queries), n_queries (whose value depends on the
             order), share_of_queries and share_of_error, as in :class:`Decided`.
         """
-        return frame_of(
+        return make_frame(
             [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided],
             {"measure": pl.String, **dict.fromkeys(BY_MEASURE, pl.Float64), "n_queries": pl.Int64},
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deadheat.core.data.sources import Source, label_of, path_of
+from deadheat.core.data.sources import Source, make_label, as_path
 from deadheat.core.errors import DataError, DuplicateError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.io.files import blocks, check_readable, read_plain_head
@@ -80,10 +80,10 @@ def read_values(source: Source) -> dict[str, Evaluation]:
     ParameterError
         The object has another form.
     """
-    path = path_of(source)
+    path = as_path(source)
     if path is not None:
         rows, tool = _rows_of_file(check_readable(path))
-        name, where = label_of(path), str(path)
+        name, where = make_label(path), str(path)
     else:
         rows, tool = _rows_of_object(source), ANOTHER
         name, where = "values", "the values"

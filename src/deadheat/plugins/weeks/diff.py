@@ -16,7 +16,7 @@ from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.known_ids import collect_ids
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.renderable import Renderable, frame_of
+from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.evaluation.evaluate import evaluate_under
@@ -77,7 +77,7 @@ class QrelsDiff(Renderable):
                 old, new = means[place].tolist()
                 ranks = [int(one[place]) if one[place] > 0 else None for one in (old_ranks, new_ranks)]
                 rows.append((label, system, old, new, new - old, *ranks, before.n_queries, after.n_queries))
-        return frame_of(
+        return make_frame(
             rows,
             dict.fromkeys(("measure", "system"), pl.String)
             | dict.fromkeys(("old", "new", "difference"), pl.Float64)
@@ -94,7 +94,7 @@ class QrelsDiff(Renderable):
         (old mean - old) / m. Weights multiply a part, and m is their sum. Without geometric means, whose differences
         have no such parts.
         """
-        return frame_of(
+        return make_frame(
             [
                 (measure, system, *row)
                 for measure, both in self._scores()

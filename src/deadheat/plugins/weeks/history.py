@@ -15,9 +15,9 @@ from deadheat.core.arrays import FloatArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_list
 from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.judging import kind_behind
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
-from deadheat.core.data.renderable import Plottable, Renderable, frame_of
+from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -188,7 +188,7 @@ class History(Plottable, Renderable, figures="history", shown=("history",)):
         types = dict.fromkeys(("low", "high", "n_effective"), pl.Float64)
         for prefix in ("", "reference_") if self.to_reference else ("",):
             types |= {f"{prefix}{name}": dtype for name, dtype in OF_PAIR.items()}
-        return frame_of(self.rows()).cast(types)  # type: ignore[arg-type]  # columns by name
+        return make_frame(self.rows()).cast(types)  # type: ignore[arg-type]  # columns by name
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
@@ -225,7 +225,7 @@ class History(Plottable, Renderable, figures="history", shown=("history",)):
         rows: list[tuple[object, ...]] = []
         for measure in self.measures:
             rows += self._moved_queries(measure, n)
-        return frame_of(rows, MOVED_QUERIES)
+        return make_frame(rows, MOVED_QUERIES)
 
     def _moved_queries(self, measure: str, n: int) -> list[tuple[object, ...]]:
         """Return the rows of :meth:`queries` by one measure."""
@@ -450,7 +450,7 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.qrels_hash,
         given.origin or now,
         vars(given.conventions),
-        kind_behind(given.qrels),
+        find_kind_of_qrels(given.qrels),
         given.unanswerable,
         given.query_ids,
         given.weights,

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core.arrays import BoolArray
 from deadheat.core.data.changes import Changes, compare_judgments
-from deadheat.core.data.judging import JudgesAgain, judges_runs, kind_behind, kind_of
+from deadheat.core.data.judging import JudgesAgain, find_kind, find_kind_of_qrels, judges_runs
 from deadheat.core.data.kind_of_judgments import DOCUMENTS
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import MemoryRows
@@ -50,7 +50,7 @@ def rescored(
     """Do what :meth:`Evaluation.rescored` does."""
     if evaluation.ties == UNKNOWN:  # there was no ranking
         check_use("rescore", [evaluation])
-    kind = kind_behind(evaluation.qrels)
+    kind = find_kind_of_qrels(evaluation.qrels)
     if ids is not None and qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
     if ids is not None and kind is not DOCUMENTS:
@@ -108,8 +108,8 @@ def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qre
     DataError
         The two are of different kinds, or of a file that keeps too little of them.
     """
-    before = kind_behind(evaluation.qrels)
-    now = kind_behind(judgments) if isinstance(judgments, Qrels) else kind_of(judgments)
+    before = find_kind_of_qrels(evaluation.qrels)
+    now = find_kind_of_qrels(judgments) if isinstance(judgments, Qrels) else find_kind(judgments)
     before.check_known(evaluation.name)
     now.check_known("the reference")
     if before.what != now.what:

@@ -18,7 +18,7 @@ from deadheat.core.cli.paths import INPUT, PATH, label, shown_path
 from deadheat.core.cli.printing import Output, format_option, full_option, output_options
 from deadheat.core.cli.read_options import given_conventions, given_intervals, measures_of
 from deadheat.core.cli.saving import save_all, save_targets
-from deadheat.core.data.judging import JudgesRuns, kind_behind
+from deadheat.core.data.judging import JudgesRuns, find_kind_of_qrels
 
 
 @command(
@@ -123,7 +123,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
 
 def _judgments(evaluation: dh.Evaluation, path: str) -> dh.Qrels | JudgesRuns:
     """Read judgments for a saved evaluation: of the kind that it has, as spans where it is of chunks."""
-    judged = kind_behind(evaluation.qrels).what
+    judged = find_kind_of_qrels(evaluation.qrels).what
     for other in options_of_judgments():
         what = other.kind().what
         if what == judged:

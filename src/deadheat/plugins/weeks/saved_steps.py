@@ -49,6 +49,6 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _judged_in(judgments: Mapping[str, Any], fingerprint: str) -> KindOfJudgments:
-    """Return the kind of the judgments in a file, as :func:`kind_behind` does."""
+    """Return the kind of the judgments in a file, as :func:`find_kind_of_qrels` does."""
     rule = rule_in(judgments, fingerprint)
     return DOCUMENTS if rule is None else rule.kind

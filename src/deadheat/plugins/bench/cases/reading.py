@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from deadheat.core.checks import as_pattern, check_choice
-from deadheat.core.data.sources import label_of
+from deadheat.core.data.sources import make_label
 from deadheat.core.errors import Advice, CasesError, ColumnError, DataError, ParameterError
 from deadheat.core.io.files import check_readable
 from deadheat.core.io.formats.base import Content
@@ -151,7 +151,7 @@ class CaseFile:
     def name(self) -> str:
         """Its dataset_id, or else the name of the file without its format."""
         given = self.records.metadata.get("dataset_id")
-        return (given.strip() if isinstance(given, str) else "") or label_of(self.path)
+        return (given.strip() if isinstance(given, str) else "") or make_label(self.path)
 
     @cached_property
     def cases(self) -> Cases:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.core.data.sources import label_of
+from deadheat.core.data.sources import make_label
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_readable
 from deadheat.core.libraries import import_package
@@ -123,7 +123,7 @@ def validate(
     except DataError as error:
         return Validation(
             Path(path),
-            label_of(path),
+            make_label(path),
             0,
             (finding(path, error.line, "malformed_file", error.sentence(has_place=False), level="error"),),
             error,

@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import label_of
+from deadheat.core.data.sources import make_label
 from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.io.files import BLOCK, check_readable
 from deadheat.core.io.unpacking import open_file
@@ -241,7 +241,7 @@ class RunFile:
                 "needs the path of a run file, or of several, as in \"run('de.run', 'en.run')\"", argument="run"
             )
         self.paths = tuple(Path(check_readable(path)) for path in paths)
-        self.name = name or "+".join(map(label_of, self.paths))
+        self.name = name or "+".join(map(make_label, self.paths))
 
     def __repr__(self) -> str:
         return f"RunFile({', '.join(repr(str(path)) for path in self.paths)})"
