@@ -107,7 +107,7 @@ LATE = {
     "data.rows imports io in collect_rows": "Narwhals",
     "data.known_ids imports io in collect_ids": "Narwhals",
     "data.document_table imports data in DocumentTable.facts": "few ask for them",
-    "data.sources imports io in column_of_runs": "Narwhals",
+    "data.sources imports io in find_run_column": "Narwhals",
     "data.qrels imports data in Qrels.fingerprint": "asked of few judgments",
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.open_evaluations imports evaluation in is_evaluation": "few evaluations are loaded",

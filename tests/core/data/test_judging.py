@@ -65,22 +65,22 @@ class LengthRule:
     def fingerprint(self, qrels: dh.Qrels) -> str:
         return f"{self.length}"
 
-    def judged(self, qrels: dh.Qrels) -> pl.DataFrame:
+    def list_judged(self, qrels: dh.Qrels) -> pl.DataFrame:
         return pl.DataFrame({"query_id": [""], "doc_id": ["length"], "relevance": [float(self.length)]})
 
     def judge_again(self, judgments: dh.Qrels, qrels: dh.Qrels) -> dh.Qrels:
         return Lengths(self.length).judge_again(qrels)
 
-    def is_any_known(self, qrels: dh.Qrels) -> bool:
+    def knows_any(self, qrels: dh.Qrels) -> bool:
         return self.length < 100
 
-    def change_to(self, other: object) -> str:
+    def describe_change(self, other: object) -> str:
         return "" if other == self else f"{self} became {other}"
 
-    def warning_of_renamed(self, shown: str) -> str:
+    def describe_renamed(self, shown: str) -> str:
         return f"{shown}: other lengths"
 
-    def none_known(self, name: str, reference: str) -> str:
+    def describe_unknown(self, name: str, reference: str) -> str:
         return f"{name} has nothing as long as {reference}"
 
 

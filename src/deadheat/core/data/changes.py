@@ -92,10 +92,10 @@ def compare_judgments(old: Qrels, new: Qrels) -> Changes:
     old_rule = old.judging_rule
     new_rule = new.judging_rule
     if old_rule is not None and new_rule is not None:  # qrels of one rule differ by run: compare what is judged
-        judgments = _join_judgments(old_rule.judged(old), new_rule.judged(new), PAIR)
+        judgments = _join_judgments(old_rule.list_judged(old), new_rule.list_judged(new), PAIR)
         documents = _select_differing(judgments)
         changed = set(documents["query_id"])
-        rule_change = old_rule.change_to(new_rule)
+        rule_change = old_rule.describe_change(new_rule)
         common_rule = old_rule
     else:
         judgments = _join_judgments(old.to_polars(), new.to_polars(), PAIR)

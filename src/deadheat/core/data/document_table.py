@@ -13,7 +13,7 @@ from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
 from deadheat.core.data.source_columns import SourceColumns, find_source_columns
-from deadheat.core.data.sources import Source, as_path, column_of_runs, make_label
+from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows, UnreadTrec
 from deadheat.core.errors import DuplicateError, SourceTypeError
 from deadheat.core.io.columns import check_given
@@ -48,13 +48,13 @@ class DocumentTable(InNotebooks):
     path : pathlib.Path or None
         The file that it was read from.
     rows : Rows
-        Stored as the source allows.
+        In the form that the source allows: dicts, a frame, or rows that are not in memory.
     notes : tuple of str
         What was assumed or skipped to read the source, for people.
     by_keys : tuple of one precision, or None
-        Not None if the scores are ranks by several keys, whose scores were rounded so.
+        If the scores are ranks by several keys, the precision that the scores of these were rounded to; else None.
     failures : polars.DataFrame or None
-        What :func:`deadheat.read_judgments` found to be no grade.
+        The answers that :func:`deadheat.read_judgments` could not read as a grade.
     id_form : str or None
         The form of Unicode that :meth:`normalized` brought the ids to.
     """
@@ -301,11 +301,13 @@ class DocumentTable(InNotebooks):
 
     def make_duplicate_error(self, pairs: pl.DataFrame) -> DuplicateError:
         """Return the error for repeated pairs: query_id, doc_id and n of each."""
-        padding = pairs.clear()
+        query, doc, count = pairs.row(0)
+        is_padding = False
         if self.kind == "run":
             padding = pairs.filter(pl.col("doc_id") == PADDING)
-        is_padding = len(padding) > 0
-        query, doc, count = (padding if is_padding else pairs).row(0)
+            if len(padding):
+                query, doc, count = padding.row(0)
+                is_padding = True
         lines: Sequence[int] = []
         if self.path is not None:
             lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns)
@@ -322,7 +324,7 @@ class DocumentTable(InNotebooks):
     def _hint_at_cause(self, *, is_padding: bool) -> str | None:
         """Return a hint why a pair is repeated: several runs in one file, or padding of lists."""
         if self.kind == "run" and self.path is not None:
-            column = column_of_runs(self.path, self.name)
+            column = find_run_column(self.path, self.name)
             if column is not None:
                 return f"column {column!r} tells several runs apart, which evaluate and compare read"
         if is_padding:

@@ -1,4 +1,4 @@
-"""Hashes of judgments and of ids, which tell whether they are others."""
+"""Hashes of judgments and of ids, to see later whether they are still the same."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import Sequence
 from deadheat.core.libraries import polars as pl
 
 
-def hash_of_ids(ids: Sequence[str]) -> str:
+def hash_ids(ids: Sequence[str]) -> str:
     """Return the SHA-256 of a list of ids, which the caller has sorted.
 
     Examples
     --------
-    >>> hash_of_ids(["q1", "q2"]) == hash_of_ids(["q1q2"])
+    >>> hash_ids(["q1", "q2"]) == hash_ids(["q1q2"])
     False
     """
-    return hashlib.sha256(bytes_of_ids(ids)).hexdigest()
+    return hashlib.sha256(ids_to_bytes(ids)).hexdigest()
 
 
-def bytes_of_ids(ids: Sequence[str]) -> bytes:
+def ids_to_bytes(ids: Sequence[str]) -> bytes:
     """Return a list of ids as bytes that no other list has."""
     return json.dumps(ids).encode()  # quotes keep neighbours apart
 
 
-def bytes_of_numbers(numbers: pl.Series) -> bytes:
+def numbers_to_bytes(numbers: pl.Series) -> bytes:
     """Return numbers as bytes, the same on every machine."""
     return numbers.to_numpy().astype("<f8").tobytes()

@@ -26,9 +26,9 @@ from deadheat.core.wording import format_count, format_list
 
 
 class JudgingRule(Protocol):
-    """How qrels were made of judgments of another kind, for one run: `Qrels.judging_rule`.
+    """How judgments of another kind were turned into qrels for one run: `Qrels.judging_rule`.
 
-    It goes with the qrels when their queries are selected, and what it needs is in tables beside them.
+    It stays with the qrels when queries are selected. The data that it needs are in tables beside the qrels.
     """
 
     @property
@@ -37,31 +37,31 @@ class JudgingRule(Protocol):
         ...
 
     def fingerprint(self, qrels: Qrels) -> str:
-        """Return a hash of the judgments, the same for all runs that are held against them."""
+        """Return a hash of the judgments, the same for all runs."""
         ...
 
-    def judged(self, qrels: Qrels) -> pl.DataFrame:
-        """Return what is judged: query_id, its name as doc_id, relevance."""
+    def list_judged(self, qrels: Qrels) -> pl.DataFrame:
+        """Return the judgments as query_id, doc_id (the name of a span, say) and relevance."""
         ...
 
     def judge_again(self, judgments: Qrels, qrels: Qrels) -> Qrels:
-        """Return what the judgments, of which there are qrels, say of what the run of other qrels retrieved."""
+        """Return qrels for the run of `qrels`, by the judgments that `judgments` were made from."""
         ...
 
-    def is_any_known(self, qrels: Qrels) -> bool:
-        """Tell whether anything that the run retrieved is of a document that the judgments know."""
+    def knows_any(self, qrels: Qrels) -> bool:
+        """Tell whether the run retrieved anything from a document that has judgments."""
         ...
 
-    def change_to(self, other: JudgingRule) -> str:
-        """Say how another rule differs from this one; "" if it does not."""
+    def describe_change(self, other: JudgingRule) -> str:
+        """Say how another rule differs from this one; return "" if it does not."""
         ...
 
-    def warning_of_renamed(self, shown: str) -> str:
-        """Return a warning that documents may have been renamed: those that are shown."""
+    def describe_renamed(self, shown: str) -> str:
+        """Say that the documents in the text `shown` may have been renamed."""
         ...
 
-    def none_known(self, name: str, reference: str) -> str:
-        """Say that nothing that the run `name` retrieved is of a document that the judgments of `reference` know."""
+    def describe_unknown(self, name: str, reference: str) -> str:
+        """Say that the run `name` retrieved nothing from a document that has judgments in `reference`."""
         ...
 
 
@@ -89,7 +89,7 @@ class Qrels(DocumentTable):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
-        with an empty dict or list is one without a relevant document; of rows, one with ``answerable`` false, which
+        with an empty dict or list has no relevant document. In a table, a query whose column ``answerable`` is false
         is unanswerable: measures leave it out by default.
     name : str, optional
         Label for messages and tables.
@@ -108,11 +108,11 @@ class Qrels(DocumentTable):
         query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
         that :class:`Spans` holds them against (without doc_id).
     judging_rule : JudgingRule or None
-        How judgments of another kind, such as :class:`Spans`, made these for one run; None of others.
+        How these were made for one run from judgments of another kind, such as :class:`Spans`; else None.
     unanswerable : tuple of str
         The queries that the source says no document answers, sorted.
     source_form : {"trec", "array", "other"}
-        What the source is, as negative labels are usual in one form and padding in another.
+        The form of the source. Negative labels are usual in TREC files, and padding in arrays.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class Qrels(DocumentTable):
         self.rows.are_unique = True
 
     def _merge_duplicates(self, repeated: pl.DataFrame) -> None:
-        """Keep one of the rows that are equal.
+        """Keep one of several equal judgments; raise if a document has two relevances.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class Qrels(DocumentTable):
         names : mapping of str to str
             The new id of each query that stays; no two have the same.
         *notes : str
-            On what was done, behind those of before.
+            On what was done; they come after those of the table.
         """
         is_kept = pl.col("query_id").is_in([*names])
         new_id = pl.col("query_id").replace(names)
@@ -291,15 +291,14 @@ class Qrels(DocumentTable):
 
     @property
     def span_rule(self) -> Any:  # noqa: ANN401 - a class of a plugin
-        """How much of a span makes a chunk relevant; None of other judgments, and of a file in format 2."""
+        """How much of a span makes a chunk relevant; None for other judgments, and from a file in format 2."""
         return getattr(self.judging_rule, "span_rule", None)
 
     @cached_property
     def in_order(self) -> OrderedJudgments:
         """The judgments by query, highest relevance first."""
-        ordered = (
-            self.to_polars().select("query_id", "relevance").sort("query_id", "relevance", descending=[False, True])
-        )
+        judgments = self.to_polars().select("query_id", "relevance")
+        ordered = judgments.sort("query_id", "relevance", descending=[False, True])
         sizes = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
         if self.bare:
             bare_sizes = pl.DataFrame({"query_id": self.bare, "n": 0}, schema=sizes.schema)
@@ -323,21 +322,21 @@ class Qrels(DocumentTable):
         """A SHA-256 hash of the judgments, independent of their order; with a judging rule the same for all runs."""
         if self.judging_rule is not None:
             return self.judging_rule.fingerprint(self)
-        from deadheat.core.data.fingerprints import bytes_of_ids, bytes_of_numbers  # asked of few judgments
+        from deadheat.core.data.fingerprints import ids_to_bytes, numbers_to_bytes  # asked of few judgments
 
         rows = self.to_polars().sort("query_id", "doc_id")
         parts = [
-            bytes_of_ids(rows["query_id"].to_list()),
-            bytes_of_ids(rows["doc_id"].to_list()),
-            bytes_of_numbers(rows["relevance"]),
+            ids_to_bytes(rows["query_id"].to_list()),
+            ids_to_bytes(rows["doc_id"].to_list()),
+            numbers_to_bytes(rows["relevance"]),
         ]
         for queries in (self.bare, self.unanswerable):
             if queries:
-                parts.append(bytes_of_ids(queries))
+                parts.append(ids_to_bytes(queries))
         if self.subtopics is not None:
             subtopics = self.subtopics.sort("query_id", "doc_id", "subtopic")
-            parts.append(bytes_of_ids(subtopics["subtopic"].to_list()))
-            parts.append(bytes_of_numbers(subtopics["relevance"]))
+            parts.append(ids_to_bytes(subtopics["subtopic"].to_list()))
+            parts.append(numbers_to_bytes(subtopics["relevance"]))
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
 

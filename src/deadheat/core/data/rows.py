@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
+NumberArray = TypeVar("NumberArray", NDArray[np.float64], NDArray[np.uint32])
 ROWS_OF_THREAD = 1 << 18  # rows that are worth a thread
 FEW_ROWS = 1 << 10  # rows that are compared at once
 CACHED_ROWS = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
@@ -71,7 +71,7 @@ class Blocks:
 
 
 def is_grouped(queries: pl.Series) -> bool:
-    """Tell whether the rows of each query are adjacent, by the runs of equal ids: of rows there are many more."""
+    """Tell whether the rows of each query are adjacent, from the runs of equal ids: these are fewer than the rows."""
     ids = IdRuns.of(queries).ids
     return ids.n_unique() == len(ids)
 
@@ -98,10 +98,10 @@ def make_blocks(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs
     return Blocks(frame, ids, np.append(0, query_runs.ends), hashes)
 
 
-def write_numbers(column: pl.Series, memory: Numbers) -> Numbers:
+def write_numbers(column: pl.Series, memory: NumberArray) -> NumberArray:
     """Write the numbers of a column, of shape (n,), to the first n places of an array, and return these.
 
-    To use memory again is faster than to have the system clear new one.
+    To use an array again is faster than to have the system clear new memory.
     """
     chunks = [chunk.to_numpy() for chunk in column.get_chunks()]
     if not chunks:
@@ -174,7 +174,7 @@ class Rows:
     Attributes
     ----------
     in_polars : bool
-        Whether Polars can take them in their order; else they are in another engine, which may have no order.
+        Whether Polars has them, in their order; else they are in another engine, which may have no order.
     are_unique : bool
         Whether it is known that no (query, document) pair comes twice.
     """
@@ -226,7 +226,7 @@ class Rows:
         return str(collect_rows(self.unchecked.filter(query_id=query).head(1))["doc_id"][0])
 
     def find_documents(self, ids: pl.Series) -> pl.Series:
-        """Return those of the given ids that documents have, for any query."""
+        """Return the given ids that are ids of documents, of any query."""
         import narwhals as nw
 
         documents = self.unchecked.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
@@ -326,14 +326,14 @@ class MemoryRows(Rows):
         return self.frame["doc_id"].head(size).to_list()
 
     def repeated_pairs(self) -> pl.DataFrame | None:
-        """Return the pairs that occur more than once; of many rows, hashes usually show that none does."""
+        """Return the pairs that occur more than once; hashes usually show that none does."""
         if not self._has_repeated:
             return None
         return super().repeated_pairs()
 
     @cached_property
     def _has_repeated(self) -> bool:
-        """Whether a pair occurs more than once: judgments are asked again for each of many runs."""
+        """Whether a pair occurs more than once; kept, as judgments are checked again for each of many runs."""
         if self.hashes is not None or self.frame.height > FEW_ROWS:
             return may_repeat(self.blocks)
         return self.frame[["query_id", "doc_id"]].is_duplicated().any()  # `select` would take as long again

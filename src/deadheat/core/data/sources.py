@@ -27,7 +27,7 @@ def as_path(source: Source) -> Path | None:
     return None
 
 
-def column_of_runs(source: Source, where: str) -> str | None:
+def find_run_column(source: Source, where: str) -> str | None:
     """Return the column of a table that tells several runs of one system apart; None if it has none, or is no table.
 
     Parameters

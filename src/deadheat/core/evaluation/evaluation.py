@@ -212,9 +212,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     @cached_property
     def queries_hash(self) -> str:
         """The SHA-256 of the query ids, to tell this set of queries from others."""
-        from deadheat.core.data.fingerprints import hash_of_ids  # asked of few evaluations
+        from deadheat.core.data.fingerprints import hash_ids  # asked of few evaluations
 
-        return hash_of_ids(self.query_ids.tolist())
+        return hash_ids(self.query_ids.tolist())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
         """Return a confidence interval of each measure's mean, by the name by which it was asked for.

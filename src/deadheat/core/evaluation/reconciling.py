@@ -99,7 +99,7 @@ class Reconciled:
         shown = format_list([f"{old!r} by {new!r}" for old, new in pairs])
         for one in self.changes.values():
             if one.judging_rule is not None:
-                return one.judging_rule.warning_of_renamed(shown)
+                return one.judging_rule.describe_renamed(shown)
         return f"{shown} in the judgments: if these are new ids of the same documents, use deadheat rescore --ids"
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import AnyArray, FloatArray
-from deadheat.core.data.fingerprints import hash_of_ids
+from deadheat.core.data.fingerprints import hash_ids
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError, MissingPluginError, ParameterError
@@ -358,7 +358,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         },
         "intervals": options.to_dict(),
         "qrels_hash": qrels.fingerprint,
-        "queries_hash": hash_of_ids(parts["query_ids"].tolist()),
+        "queries_hash": hash_ids(parts["query_ids"].tolist()),
         **{name: list(parts[name]) for name in ("missing_queries", "unjudged_queries", "notes")},
         "save_depth": run.rows.depth if run else 0,
         "known_depth": parts["known_depth"],

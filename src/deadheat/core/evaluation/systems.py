@@ -17,7 +17,7 @@ from deadheat.core import hooks
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, column_of_runs, make_label, as_path
+from deadheat.core.data.sources import Source, find_run_column, make_label, as_path
 from deadheat.core.io.formats import find_format
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.ids import is_id
@@ -153,7 +153,7 @@ def system_in(
     MissingPluginError
         The table has several runs, and the plugin that knows what these are is not there.
     """
-    column = column_of_runs(source, _label(source, name))
+    column = find_run_column(source, _label(source, name))
     if column is None:
         return None
     runs = runs_by(column, source, name=name, columns=columns, ascending=ascending)

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, as_path, column_of_runs, make_label
+from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
@@ -86,7 +86,7 @@ def _runs_in(source: Source) -> list[Run]:
     """Return the runs of a table with a column ``repeat``; none of whatever else."""
     path = as_path(source)
     where = "run" if path is None else make_label(path)
-    return runs_by(REPEAT, source) if column_of_runs(source, where) == REPEAT else []
+    return runs_by(REPEAT, source) if find_run_column(source, where) == REPEAT else []
 
 
 def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Evaluation:

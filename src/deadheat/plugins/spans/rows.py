@@ -5,7 +5,7 @@ from typing import cast
 
 import polars as pl
 
-from deadheat.core.data.fingerprints import hash_of_ids
+from deadheat.core.data.fingerprints import hash_ids
 from deadheat.core.data.qrels import Qrels
 
 # What a chunk and a span are called: as Python takes the passage from the text
@@ -63,4 +63,4 @@ def hash_of_spans(spans: pl.DataFrame, rule: str, unanswerable: Sequence[str], e
     parts = [rule, *map(str, rows), *unanswerable]
     if empty_queries:
         parts += ["", *empty_queries]  # no id is empty: they are no unanswerable ones
-    return hash_of_ids(parts)
+    return hash_ids(parts)

@@ -14,7 +14,7 @@ from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.qrels import JudgingRule, Qrels
 from deadheat.core.data.rows import find_first_row
 from deadheat.core.data.run import LOWER_FIRST, Run
-from deadheat.core.data.sources import Source, as_path, column_of_runs, make_label
+from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
 from deadheat.core.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.core.io.columns import find_column
 from deadheat.core.io.kinds import ANSWERABLE, KEYS
@@ -265,7 +265,7 @@ class Spans:
         path = as_path(run)
         label = name or (make_label(path) if path else "run")
         run = list(run) if isinstance(run, Iterator) else run
-        run_column = column_of_runs(run, label)
+        run_column = find_run_column(run, label)
         if run_column is not None:
             raise ColumnError(
                 f"column {run_column!r} tells several runs apart, which spans judge one by one",
@@ -377,7 +377,7 @@ class Spans:
 class _AnyRule:
     """What is so of the rules of all qrels of chunks."""
 
-    def judged(self, qrels: Qrels) -> pl.DataFrame:
+    def list_judged(self, qrels: Qrels) -> pl.DataFrame:
         """Return the spans: query_id, doc_id (the name of the span), relevance."""
         return spans_of(qrels).with_columns(doc_id="span")
 
@@ -385,18 +385,18 @@ class _AnyRule:
         """Return judgments of the chunks of some qrels, by the spans of others."""
         return Spans.of_qrels(judgments).judge_again(qrels)
 
-    def is_any_known(self, qrels: Qrels) -> bool:
+    def knows_any(self, qrels: Qrels) -> bool:
         """Tell whether a chunk is of a document that has a span."""
         return not chunks_of(qrels).join(spans_of(qrels), on=["query_id", "doc_id"], how="semi").is_empty()
 
-    def warning_of_renamed(self, shown: str) -> str:
+    def describe_renamed(self, shown: str) -> str:
         """Return a warning that documents may have been renamed."""
         return (
             f"{shown} in the spans: if the documents were changed or renamed, the offsets of the earlier chunks are"
             " of other text, and that run is to be evaluated again"
         )
 
-    def none_known(self, name: str, reference: str) -> str:
+    def describe_unknown(self, name: str, reference: str) -> str:
         """Say that no chunk is of a document that has a span."""
         return f"no chunk that {name} retrieved is of a document with a span of {reference}"
 
@@ -443,7 +443,7 @@ class SpanRule(_AnyRule):
         empty_queries = sorted(queries.difference(spans["query_id"], qrels.unanswerable))
         return hash_of_spans(spans, self.as_hashed, qrels.unanswerable, empty_queries)
 
-    def change_to(self, other: JudgingRule) -> str:
+    def describe_change(self, other: JudgingRule) -> str:
         """Say what chunks have to cover by another rule."""
         return "" if other == self else f"a chunk had to cover {self}, and has to cover {other} now"
 
@@ -473,7 +473,7 @@ class LostRule(_AnyRule):
         """Return the hash that the file has."""
         return self.hashed
 
-    def change_to(self, other: JudgingRule) -> str:  # noqa: ARG002 - as of any rule
+    def describe_change(self, other: JudgingRule) -> str:  # noqa: ARG002 - as of any rule
         """Say nothing: what it was is not known."""
         return ""
 

@@ -323,7 +323,9 @@ def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others
                     f"no document that {name} retrieved is judged any more by the judgments of {reference}",
                     hint="if documents have new ids, use deadheat rescore --ids",
                 )
-            raise DataError(rule.none_known(name, reference), hint="if documents have new ids, evaluate the run again")
+            raise DataError(
+                rule.describe_unknown(name, reference), hint="if documents have new ids, evaluate the run again"
+            )
         found[name] = weighted_as(
             Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
             one,
@@ -338,4 +340,4 @@ def _retrieves_judged(evaluation: Evaluation, judgments: Qrels) -> bool:
     """Tell whether a retrieved document is judged, or known to judgments of another kind."""
     if judgments.judging_rule is None:
         return len(evaluation.placements.query) > 0
-    return judgments.judging_rule.is_any_known(judgments)
+    return judgments.judging_rule.knows_any(judgments)
