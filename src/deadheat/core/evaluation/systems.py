@@ -17,7 +17,7 @@ from deadheat.core import hooks
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
-from deadheat.core.data.sources import Source, find_run_column, make_label, as_path
+from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
 from deadheat.core.io.formats import find_format
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.ids import is_id
