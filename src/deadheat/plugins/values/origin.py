@@ -42,7 +42,7 @@ class OfAnotherTool:
         """Return the same for all: whether two were computed with the same judgments is not known."""
         return hashlib.sha256(ANOTHER_TOOL.what.encode()).hexdigest()
 
-    def judged(self, qrels: Qrels) -> pl.DataFrame:
+    def list_judged(self, qrels: Qrels) -> pl.DataFrame:
         """Return no rows."""
         return qrels.to_polars()
 
@@ -50,19 +50,19 @@ class OfAnotherTool:
         """Refuse: there is no ranking."""
         raise DataError(f"{qrels.name} {NO_RANKING}", hint="evaluate the run with deadheat")
 
-    def is_any_known(self, qrels: Qrels) -> bool:  # noqa: ARG002 - of no document
+    def knows_any(self, qrels: Qrels) -> bool:  # noqa: ARG002 - of no document
         """Tell that no document is known."""
         return False
 
-    def change_to(self, other: JudgingRule) -> str:  # noqa: ARG002 - nothing is known of either
+    def describe_change(self, other: JudgingRule) -> str:  # noqa: ARG002 - nothing is known of either
         """Say nothing: what differs is not known."""
         return ""
 
-    def warning_of_renamed(self, shown: str) -> str:  # noqa: ARG002 - there are no documents
+    def describe_renamed(self, shown: str) -> str:  # noqa: ARG002 - there are no documents
         """Say nothing: no document is known."""
         return ""
 
-    def none_known(self, name: str, reference: str) -> str:  # noqa: ARG002 - there is no ranking
+    def describe_unknown(self, name: str, reference: str) -> str:  # noqa: ARG002 - there is no ranking
         """Say that there is no ranking."""
         return f"{name} {NO_RANKING}"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deadheat.core.data.sources import Source, make_label, as_path
+from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import DataError, DuplicateError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.io.files import blocks, check_readable, read_plain_head
