@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.evaluation.scores import n_swapped, order_by_mean
+from deadheat.core.evaluation.ordering import n_swapped, order_by_mean
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.plugins.compare.report import best_first
 from support.command import ok

@@ -255,7 +255,7 @@ def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Ev
         return evaluations
     if sort == "name":
         return sorted(evaluations, key=lambda one: one.name)
-    from deadheat.core.evaluation.scores import order_by_mean
+    from deadheat.core.evaluation.ordering import order_by_mean
 
     by = sort or evaluations[0].measures[0].label
     order = order_by_mean([one[by] for one in evaluations])

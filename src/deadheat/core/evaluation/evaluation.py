@@ -27,7 +27,7 @@ from deadheat.core.evaluation.facts import TOP, Facts, facts_of
 from deadheat.core.evaluation.intervals import Interval, IntervalArguments, IntervalOptions
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.query_columns import Weights, weights_of
-from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.scores import Scores, estimate_intervals
 from deadheat.core.evaluation.stratum import SMALLEST
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
@@ -224,7 +224,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         **options
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
-        found = intervals(list(self), IntervalOptions(**options))
+        found = estimate_intervals(list(self), IntervalOptions(**options))
         by_label = {scores.measure.label: interval for scores, interval in zip(self, found, strict=True)}
         return ByMeasure(by_label, rel=self.conventions.rel)
 

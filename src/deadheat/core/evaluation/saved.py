@@ -36,7 +36,7 @@ from deadheat.core.evaluation.kept import (
     with_keys,
 )
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.scores import Scores, estimate_intervals
 from deadheat.core.evaluation.shapes import (
     FIELDS,
     FLAG,
@@ -337,7 +337,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
     weights = next((one.weights for one in scores if one.weights is not None), None)
     data: dict[str, object] = {"encoding": ENCODING, "scores": _packed_scores(scores)}
     with ThreadPoolExecutor(1) as beside:  # intervals draw resamples while the other tables are compressed
-        bounds = beside.submit(intervals, scores, options)
+        bounds = beside.submit(estimate_intervals, scores, options)
         data |= {
             **_tables_of_placements(parts["placements"]),
             **tables_of(scores),

@@ -1,4 +1,10 @@
-"""The scores of one measure, query by query: how far ties can move them, and how certain their mean is."""
+"""The scores of one measure, query by query: how far ties can move them, and how certain their mean is.
+
+A mean has several names. `mean_of_values` is the mean of the values of these queries. A part may estimate the mean with
+more than these values, such as a judge's labels for other queries: `estimated_mean`. `mean` is the one to report: the
+estimate if there is one, and else `mean_of_values`. In the names `tie_std_of_values`, `tie_min_of_values` and
+`tie_max_of_values` the same is said of what tie orders change; `human_mean` and `human_tie_std` are public names of it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deadheat.core import hooks
-from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, places_of, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, places_of, with_own_arithmetic
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.sources import Source
@@ -21,8 +27,6 @@ from deadheat.core.evaluation.parts import EstimatesMean, MeanEstimate, ScorePar
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels import weighting
-from deadheat.core.kernels.agreement import n_swapped_pairs
-from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.phases import phase
@@ -53,7 +57,7 @@ class Scores(InNotebooks):
         How much each query counts in means, which are :math:`\sum w x / \sum w`; None: all the same. A query of weight
         0 has no value. Totals have no weights.
     parts : mapping of str to ScorePart
-        What features know of these queries beside their values, by their keys: repeats, bounds over unjudged documents,
+        What features add to these queries beside their values, by their keys: repeats, bounds over unjudged documents,
         a judge's labels.
     """
 
@@ -72,14 +76,16 @@ class Scores(InNotebooks):
         self.values.flags.writeable = False
 
     def __repr__(self) -> str:
-        level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
-        return escape_invisible(
-            f"<Scores {self.measure.label}: {level} over {format_count(self.n_queries, 'query', 'queries')}>"
-        )
+        level = f"{self.mean:.4f}"
+        if self.measure.total:
+            level = f"total {self.total:.4f}"
+        queries = format_count(self.n_queries, "query", "queries")
+        return escape_invisible(f"<Scores {self.measure.label}: {level} over {queries}>")
 
     def with_part(self, key: str, part: ScorePart | None) -> Scores:
-        """Return the scores with a part in the place of the one of its key; None: without it."""
-        parts = {name: own for name, own in self.parts.items() if name != key}
+        """Return the scores with another part of this key; without one if `part` is None."""
+        parts = dict(self.parts)
+        parts.pop(key, None)
         if part is not None:
             parts[key] = part
         return replace(self, parts=parts)
@@ -91,14 +97,14 @@ class Scores(InNotebooks):
 
     @property
     def several_runs(self) -> str:
-        """What messages call the runs of a system over which `values` are means; empty for one run.
+        """The word for the runs of a system over which `values` are means, for messages; empty for one run.
 
         Such a system has no ranking to look at, and more noise than that over queries.
         """
         for part in self.parts.values():
-            called: str = getattr(part, "several_runs", "")
-            if called:
-                return called
+            word: str = getattr(part, "several_runs", "")
+            if word:
+                return word
         return ""
 
     @property
@@ -112,16 +118,26 @@ class Scores(InNotebooks):
         return self.parts.get("judge")
 
     def columns(self) -> dict[str, FloatArray | None]:
-        """Return the columns of the parts by name, NaN where a query does not count; None of this measure has none."""
-        found: dict[str, FloatArray | None] = {}
+        """Return the columns of the parts by name, NaN where a query does not count.
+
+        None instead of a column says that this measure has none.
+        """
+        columns: dict[str, FloatArray | None] = {}
         for part in self.parts.values():
             for name, column in part.columns().items():
-                found[name] = None if column is None else self._of_kept(column)
-        return found
+                columns[name] = None
+                if column is not None:
+                    columns[name] = self._blank_uncounted(column)
+        return columns
 
     def means_of_columns(self) -> dict[str, float | None]:
-        """Return the means of :meth:`columns` over the queries, as `mean` is that of the values."""
-        return {name: None if column is None else self._mean(column) for name, column in self.columns().items()}
+        """Return the mean of each of :meth:`columns` over the queries that count."""
+        means: dict[str, float | None] = {}
+        for name, column in self.columns().items():
+            means[name] = None
+            if column is not None:
+                means[name] = self._mean(column)
+        return means
 
     @cached_property
     def kept(self) -> BoolArray:
@@ -141,7 +157,9 @@ class Scores(InNotebooks):
     @property
     def n_effective(self) -> float:
         """How many queries of equal weight give a mean as precise (Kish): without weights, the number of queries."""
-        return float(self.n_queries) if self.weights is None else weighting.effective_number(self.weights[self.kept])
+        if self.weights is None:
+            return float(self.n_queries)
+        return weighting.effective_number(self.weights[self.kept])
 
     @cached_property
     def mean(self) -> float:
@@ -149,21 +167,23 @@ class Scores(InNotebooks):
 
         With a judge's labels for more queries (``judge=``) it is estimated from both; `human_mean` is that of humans.
         """
-        return self.mean_of_values if self.estimated_mean is None else self.estimated_mean.estimate
+        if self.estimated_mean is not None:
+            return self.estimated_mean.estimate
+        return self.mean_of_values
 
     @property
     def human_mean(self) -> float:
-        """Mean over the queries of the qrels, whatever a judge says of others."""
+        """Mean over the queries of the qrels, by human labels alone; the same as `mean` without a judge."""
         return self.mean_of_values
 
     @property
     def mean_of_values(self) -> float:
-        """Mean of the values of the queries that count, with which a part may estimate another."""
+        """Mean of the values of the queries that count; NaN if there are none."""
         return self._mean(self.values)
 
     @cached_property
     def estimated_mean(self) -> MeanEstimate | None:
-        """The mean as a part estimates it, with more than these values; None where none does."""
+        """The mean as a part estimates it, with more than the values of these queries; None if no part does."""
         for part in self.parts.values():
             if isinstance(part, EstimatesMean):
                 return part.estimate_mean(self)
@@ -176,7 +196,7 @@ class Scores(InNotebooks):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether more than the values counts in the mean, such as a judge's labels: it is not `mean_of_values`."""
+        """Whether `mean` is not `mean_of_values`: more counts than the values, such as a judge's labels."""
         return self.estimated_mean is not None and self.estimated_mean.weight > 0
 
     @property
@@ -218,27 +238,27 @@ class Scores(InNotebooks):
     @property
     def std(self) -> float:
         """Standard deviation over queries (the divisor is n - 1); NaN for fewer than two."""
-        return weighting.std(self.values[self.kept], self._weights_of(self.kept))
+        return weighting.std(self.values[self.kept], self._select_weights(self.kept))
 
     @cached_property
     def tie_mean(self) -> FloatArray:
         """Exact mean over all tie orders, of shape (n_queries,), whatever the policy."""
-        return self._of_kept(self.spread.mean[self.rows])
+        return self._blank_uncounted(self.spread.mean[self.rows])
 
     @cached_property
     def tie_std(self) -> FloatArray:
         """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
-        return self._of_kept(self.spread.std[self.rows])
+        return self._blank_uncounted(self.spread.std[self.rows])
 
     @cached_property
     def tie_min(self) -> FloatArray:
         """Smallest value over the orders of the ties, of shape (n_queries,)."""
-        return self._of_kept(self.spread.extremes[0][self.rows])
+        return self._blank_uncounted(self.spread.extremes[0][self.rows])
 
     @cached_property
     def tie_max(self) -> FloatArray:
         """Largest value over the orders of the ties, of shape (n_queries,)."""
-        return self._of_kept(self.spread.extremes[1][self.rows])
+        return self._blank_uncounted(self.spread.extremes[1][self.rows])
 
     @property
     def has_unjudged_bounds(self) -> bool:
@@ -248,12 +268,12 @@ class Scores(InNotebooks):
     @cached_property
     def unjudged_min(self) -> FloatArray:
         """Least value of each query if its retrieved unjudged documents had any relevance, of shape (n_queries,)."""
-        return self._of_kept(hooks.service(BOUNDS).ends_of(self)[0])
+        return self._blank_uncounted(hooks.service(BOUNDS).ends_of(self)[0])
 
     @cached_property
     def unjudged_max(self) -> FloatArray:
         """Greatest value of each query if its retrieved unjudged documents had any relevance."""
-        return self._of_kept(hooks.service(BOUNDS).ends_of(self)[1])
+        return self._blank_uncounted(hooks.service(BOUNDS).ends_of(self)[1])
 
     @property
     def mean_unjudged_min(self) -> float:
@@ -292,35 +312,40 @@ class Scores(InNotebooks):
 
     @property
     def human_tie_std(self) -> float:
-        """What `mean_tie_std` is of `human_mean`."""
+        """Standard deviation of `human_mean` when each query's ties are broken at random."""
         return self.tie_std_of_values
 
     @property
     def human_tie_min(self) -> float:
-        """What `mean_tie_min` is of `human_mean`."""
+        """Smallest `human_mean` that tie orders alone can produce."""
         return self.tie_min_of_values
 
     @property
     def human_tie_max(self) -> float:
-        """What `mean_tie_max` is of `human_mean`."""
+        """Largest `human_mean` that tie orders alone can produce."""
         return self.tie_max_of_values
 
     @property
     @with_own_arithmetic
     def tie_std_of_values(self) -> float:
-        """What `mean_tie_std` is of `mean_of_values`."""
-        own = weighting.relative(self._weights_of(self.kept), self.n_queries)
-        found = float(np.sqrt(((own * self.tie_std[self.kept]) ** 2).sum()) / own.sum()) if len(own) else math.nan
-        return found * self.mean_of_values if self.measure.geometric else found
+        """Standard deviation of `mean_of_values` when each query's ties are broken at random."""
+        weights = weighting.relative(self._select_weights(self.kept), self.n_queries)
+        if not len(weights):
+            return math.nan
+        variance_of_sum = ((weights * self.tie_std[self.kept]) ** 2).sum()
+        std = float(np.sqrt(variance_of_sum) / weights.sum())
+        if self.measure.geometric:
+            return std * self.mean_of_values  # the values are logarithms: to first order
+        return std
 
     @cached_property
     def tie_min_of_values(self) -> float:
-        """What `mean_tie_min` is of `mean_of_values`."""
+        """Smallest `mean_of_values` that tie orders alone can produce."""
         return self._mean(self.tie_min)
 
     @cached_property
     def tie_max_of_values(self) -> float:
-        """What `mean_tie_max` is of `mean_of_values`."""
+        """Largest `mean_of_values` that tie orders alone can produce."""
         return self._mean(self.tie_max)
 
     @property
@@ -345,11 +370,13 @@ class Scores(InNotebooks):
 
     def reported(self, of_ties: str = "") -> float:
         """Return the mean, of a count the total; or its ``"tie_std"``, ``"tie_min"`` or ``"tie_max"``."""
-        level = "total" if self.measure.total else "mean"
-        return float(getattr(self, f"{level}_{of_ties}" if of_ties else level))
+        name = "total" if self.measure.total else "mean"
+        if of_ties:
+            name = f"{name}_{of_ties}"
+        return float(getattr(self, name))
 
     def named_numbers(self) -> Numbers:
-        """Give what is reported, with the parts of the names."""
+        """Yield the numbers that are reported, with the parts of their names."""
         yield (self.measure.label,), self.reported()
         if self.measure.knows_ties:
             for of_ties in ("tie_std", "tie_min", "tie_max"):
@@ -370,7 +397,7 @@ class Scores(InNotebooks):
 
     @property
     def ideal(self) -> Scores:
-        """The same with the best value that the judgments allow for each query; NaN where they set no limit."""
+        """Scores with the best value that the judgments allow for each query; NaN where they set no limit."""
         values = np.where(self.kept, self.spread.reachable[self.rows], np.nan)
         return replace(self, values=values, parts={})
 
@@ -450,7 +477,15 @@ class Scores(InNotebooks):
         >>> few["DCG"].interval().unknown
         'only 2 queries'
         """
-        return intervals([self], IntervalOptions.of(locals()))[0]
+        options = IntervalOptions(
+            method=method,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            cluster=cluster,
+            queries=queries,
+            rng=rng,
+        )
+        return estimate_intervals([self], options)[0]
 
     def quantile(self, quantile: float, *, confidence_level: float = 0.95) -> Interval:
         """Return a quantile over queries, such as the median, with its exact interval.
@@ -491,8 +526,16 @@ class Scores(InNotebooks):
             )
         values = self.measure.level_of(self.values)
         low, high = stats.quantile_bounds(values, quantile, confidence_level)
+        open_ends = []
+        if math.isinf(low):
+            open_ends.append("low")
+        if math.isinf(high):
+            open_ends.append("high")
+        counted = values[self.kept]
+        estimate = math.nan
+        if len(counted):
+            estimate = float(np.quantile(counted, quantile))
         lowest, highest = self.limits
-        kept = values[self.kept]
         return Interval(
             mean=self.mean_of_values,
             low=max(low, lowest),
@@ -504,8 +547,8 @@ class Scores(InNotebooks):
             confidence_level=confidence_level,
             n_queries=self.n_queries,
             quantile=quantile,
-            at=float(np.quantile(kept, quantile)) if len(kept) else math.nan,
-            open_ends=("low",) * math.isinf(low) + ("high",) * math.isinf(high),
+            at=estimate,
+            open_ends=tuple(open_ends),
         )
 
     def select(self, keep: BoolArray | IntArray) -> Scores:
@@ -525,19 +568,19 @@ class Scores(InNotebooks):
             self,
             query_ids=self.query_ids[keep],
             values=self.values[keep],
-            rows=self._rows_of(places_of(keep)),
-            weights=None if self.weights is None else self.weights[keep],
+            rows=self._find_rows(places_of(keep)),
+            weights=self._select_weights(keep),
             parts=parts,
         )
 
-    def _rows_of(self, places: IntArray) -> IntArray:
+    def _find_rows(self, places: IntArray) -> IntArray:
         """Return the places in `spread` of the queries at some places here."""
         if isinstance(self.rows, slice) and self.rows == slice(None):
             return places
         return np.arange(self.spread.placements.n_queries)[self.rows][places]
 
     def weighted(self, weights: FloatArray | None) -> Scores:
-        """Return the scores with these weights, if any: a query of weight 0 loses its value; totals have no weights."""
+        """Return the scores with these weights, if any. A query of weight 0 loses its value; totals have no weights."""
         if weights is None or self.measure.total:
             return self
         return replace(self, weights=weights, values=np.where(weights > 0, self.values, np.nan))
@@ -553,27 +596,33 @@ class Scores(InNotebooks):
         low, high = self.value_limits
         return self.measure.level_of(low), self.measure.level_of(high)
 
-    def _of_kept(self, values: FloatArray) -> FloatArray:
-        own = np.where(self.kept, values, np.nan)
-        own.flags.writeable = False
-        return own
+    def _blank_uncounted(self, values: FloatArray) -> FloatArray:
+        """Return values with NaN for queries that do not count; they cannot be written to."""
+        counted = np.where(self.kept, values, np.nan)
+        counted.flags.writeable = False
+        return counted
 
-    def _weights_of(self, kept: BoolArray) -> FloatArray | None:
-        return None if self.weights is None else self.weights[kept]
+    def _select_weights(self, queries: BoolArray | IntArray) -> FloatArray | None:
+        if self.weights is None:
+            return None
+        return self.weights[queries]
 
-    def _mean(self, values: FloatArray, kept: BoolArray | None = None) -> float:
-        kept = ~np.isnan(values) if kept is None else kept
-        mean = weighting.mean(values[kept], None if self.weights is None else self.weights[kept])
+    def _mean(self, values: FloatArray, counts: BoolArray | None = None) -> float:
+        """Return the mean of the values of the queries that count: by default those that have one."""
+        if counts is None:
+            counts = ~np.isnan(values)
+        mean = weighting.mean(values[counts], self._select_weights(counts))
         return math.exp(mean) if self.measure.geometric else mean
 
 
 @with_own_arithmetic
-def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
+def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
     """Return the intervals of several scores of the same queries, from the same resamples.
 
     Parameters
     ----------
-    scores : sequence of Scores
+    scores_by_column : sequence of Scores
+        The values of each are a column of the arrays that are estimated together.
     options : IntervalOptions
 
     Raises
@@ -583,162 +632,154 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     """
     from deadheat.core import stats  # slow to import, and only intervals need it
 
-    codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
-    if codes is not None:
-        _refuse_clusters(scores)
-    n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
-    weights = weights_beside(scores)
-    error, query_error = (
-        stats.standard_errors(np.column_stack(columns), cluster=codes, weights=weights).tolist()
-        for columns in ([one.values for one in scores], [one.tie_mean for one in scores])
-    )
-    methods = [
-        method_of(
-            options.method,
-            one.measure,
-            has_clusters=n is not None,
-            has_weights=one.is_weighted,
+    cluster = cluster_codes(options.cluster, options.queries, scores_by_column[0].query_ids)
+    if cluster is not None:
+        _refuse_clusters(scores_by_column)
+    weights = stack_weights(scores_by_column)
+    values = np.column_stack([scores.values for scores in scores_by_column])
+    tie_means = np.column_stack([scores.tie_mean for scores in scores_by_column])
+    errors = stats.standard_errors(values, cluster=cluster, weights=weights).tolist()
+    query_errors = stats.standard_errors(tie_means, cluster=cluster, weights=weights).tolist()
+    methods = []
+    for scores in scores_by_column:
+        has_weights = scores.is_weighted
+        method = method_of(options.method, scores.measure, has_clusters=cluster is not None, has_weights=has_weights)
+        methods.append(method)
+    low, high = _estimate_ends(scores_by_column, methods, cluster, weights, options).tolist()
+    skewness = _estimate_skewness(scores_by_column, methods, cluster, weights)
+    intervals = []
+    for column, scores in enumerate(scores_by_column):
+        n_effective = None
+        if scores.is_weighted:
+            n_effective = scores.n_effective
+        weights_of_column = None
+        if weights is not None:
+            weights_of_column = weights[scores.kept, column]
+        n_clusters = None
+        if cluster is not None:
+            n_clusters = len(np.unique(cluster[scores.kept]))
+        interval = Interval(
+            mean=weighting.mean(scores.values[scores.kept], weights_of_column),
+            low=low[column],
+            high=high[column],
+            standard_error=errors[column],
+            query_standard_error=query_errors[column],
+            tie_standard_error=scores.tie_std_of_values,
+            method=methods[column],
+            confidence_level=options.confidence_level,
+            n_queries=scores.n_queries,
+            n_clusters=n_clusters,
+            n_effective=n_effective,
+            skewness=skewness[column],
         )
-        for one, n in zip(scores, n_clusters, strict=True)
-    ]
-    low, high = _ends(scores, methods, codes, weights, options).tolist()
-    skewness = _skewness(scores, methods, codes, weights)
-    found = [
-        Interval(
-            weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n]),
-            low[n],
-            high[n],
-            error[n],
-            query_error[n],
-            one.tie_std_of_values,
-            methods[n],
-            options.confidence_level,
-            one.n_queries,
-            n_clusters[n],
-            n_effective=one.n_effective if one.is_weighted else None,
-            skewness=skewness[n],
-        )
-        for n, one in enumerate(scores)
-    ]
-    return [_changed(interval, one) for interval, one in zip(found, scores, strict=True)]
+        intervals.append(_take_steps(interval, scores))
+    return intervals
 
 
-def _refuse_clusters(scores: Sequence[Scores]) -> None:
+def _refuse_clusters(scores_by_column: Sequence[Scores]) -> None:
     """Raise `ParameterError` if a mean is estimated with more than its values, which know no clusters."""
-    for one in scores:
-        for part in one.parts.values():
+    for scores in scores_by_column:
+        for part in scores.parts.values():
             if isinstance(part, EstimatesMean):
                 raise ParameterError(argument="cluster", found="some", allowed="none", beside={part.argument: None})
 
 
-def _changed(interval: Interval, scores: Scores) -> Interval:
+def _take_steps(interval: Interval, scores: Scores) -> Interval:
     """Return an interval as the parts of its scores change it, in the order of the registry."""
     for step in hooks.order_interval_steps(scores.parts):
         if step == GEOMETRIC:
-            interval = _exponentiated(interval, scores)
+            interval = _exponentiate(interval, scores)
         elif step in scores.parts:
             interval = scores.parts[step].change_interval(interval, scores)
     return interval
 
 
-def _ends(
-    scores: Sequence[Scores],
+def _estimate_ends(
+    scores_by_column: Sequence[Scores],
     methods: Sequence[str],
-    codes: IntArray | None,
+    cluster: IntArray | None,
     weights: FloatArray | None,
     options: IntervalOptions,
 ) -> FloatArray:
-    """Return the ends of the intervals, of shape (2, n_scores): those by one method and in one range at once."""
+    """Return the ends of the intervals, of shape (2, n_scores).
+
+    Scores with the same method and the same limits are estimated together, from the same resamples.
+    """
     from deadheat.core import stats  # as above
 
-    ends = np.empty((2, len(scores)))
-    alike = group_values(((method, scores[n].value_limits), n) for n, method in enumerate(methods))
-    for (method, limits), own in alike.items():
+    ends = np.empty((2, len(scores_by_column)))
+    keys = ((method, scores.value_limits) for method, scores in zip(methods, scores_by_column, strict=True))
+    alike = group_values((key, column) for column, key in enumerate(keys))
+    for (method, limits), columns in alike.items():
         if method == PROPORTION:
-            bounds = [
-                stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own
-            ]
-            ends[:, own] = np.column_stack(bounds)
+            for column in columns:
+                scores = scores_by_column[column]
+                ends[:, column] = stats.proportion_bounds(scores.total, scores.n_queries, options.confidence_level)
             continue
         with phase("estimating intervals"):
-            low, high = stats.interval_bounds(
-                np.column_stack([scores[n].values for n in own]),
-                method=method,
-                confidence_level=options.confidence_level,
-                n_resamples=options.n_resamples,
-                cluster=codes,
-                rng=options.rng,
-                limits=limits,
-                weights=None if weights is None else weights[:, own],
+            bounds = np.stack(
+                stats.interval_bounds(
+                    np.column_stack([scores_by_column[column].values for column in columns]),
+                    method=method,
+                    confidence_level=options.confidence_level,
+                    n_resamples=options.n_resamples,
+                    cluster=cluster,
+                    rng=options.rng,
+                    limits=limits,
+                    weights=None if weights is None else weights[:, columns],
+                )
             )
-        # an infinite end is not known, and no limit makes it so
-        found = np.stack([low, high])
         if method in {SKEWED, "bootstrap-t"}:
-            found = np.where(np.isinf(found), found, np.clip(found, *limits))
-        ends[:, own] = found
+            # an infinite end is not known, and no limit makes it so
+            bounds = np.where(np.isinf(bounds), bounds, np.clip(bounds, *limits))
+        ends[:, columns] = bounds
     return ends
 
 
-def _skewness(
-    scores: Sequence[Scores], methods: Sequence[str], codes: IntArray | None, weights: FloatArray | None
+def _estimate_skewness(
+    scores_by_column: Sequence[Scores], methods: Sequence[str], cluster: IntArray | None, weights: FloatArray | None
 ) -> list[float | None]:
     """Return the skewness of the values that each interval is of; None where it does not matter or is not known."""
     from deadheat.core import stats  # as above
 
-    found: list[float | None] = [None] * len(scores)
-    places = [n for n, method in enumerate(methods) if method in BEARABLE_SKEWNESS]
-    if not places:
-        return found
-    skewness = stats.skewness(
-        np.column_stack([scores[n].values for n in places]),
-        cluster=codes,
-        weights=None if weights is None else weights[:, places],
+    skewness: list[float | None] = [None] * len(scores_by_column)
+    columns = [column for column, method in enumerate(methods) if method in BEARABLE_SKEWNESS]
+    if not columns:
+        return skewness
+    estimates = stats.skewness(
+        np.column_stack([scores_by_column[column].values for column in columns]),
+        cluster=cluster,
+        weights=None if weights is None else weights[:, columns],
     )[0]
-    for n, of_scores in zip(places, skewness.tolist(), strict=True):
-        if not math.isnan(of_scores):
-            found[n] = of_scores
-    return found
+    for column, estimate in zip(columns, estimates.tolist(), strict=True):
+        if not math.isnan(estimate):
+            skewness[column] = estimate
+    return skewness
 
 
-def _exponentiated(found: Interval, scores: Scores) -> Interval:
+def _exponentiate(interval: Interval, scores: Scores) -> Interval:
     """Return the interval of a geometric mean from that of the mean logarithm; its errors are to first order."""
     if not scores.measure.geometric:
-        return found
-    low, high = np.exp([found.low, found.high]).tolist()
+        return interval
+    low, high = np.exp([interval.low, interval.high]).tolist()
     return replace(
-        found,
+        interval,
         mean=scores.mean_of_values,
         low=low,
         high=high,
-        standard_error=found.standard_error * scores.mean,
-        query_standard_error=found.query_standard_error * scores.mean,
+        standard_error=interval.standard_error * scores.mean,
+        query_standard_error=interval.query_standard_error * scores.mean,
     )
 
 
-def order_by_mean(scores: Sequence[Scores]) -> list[int]:
-    """Return the places of some scores of one measure, the best mean first; those without a mean come last.
-
-    Equal means, also those that differ by rounding alone, stay in their order.
-    """
-    means = np.array([one.measure.sign * one.mean for one in scores], np.float64)
-    order: list[int] = np.argsort(first_ranks(means), kind="stable").tolist()
-    return order
-
-
-def n_swapped(values: ArrayLike, others: ArrayLike) -> int:
-    """Return how many pairs two lists of values put in opposite orders, by more than floating point leaves of a tie.
-
-    Examples
-    --------
-    >>> n_swapped([1, 2, 3], [2, 1, 3]), n_swapped([0.1 + 0.2, 0.3], [1, 2])
-    (1, 0)
-    """
-    first, second = (first_ranks(np.asarray(means, np.float64)) for means in (values, others))
-    have_both = ~(np.isnan(first) | np.isnan(second))
-    return n_swapped_pairs(first[have_both].astype(np.int64), second[have_both].astype(np.int64))
-
-
-def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:
+def stack_weights(scores_by_column: Sequence[Scores]) -> FloatArray | None:
     """Return the weights of scores of the same queries, of shape (n_queries, n_scores); None where all are equal."""
-    columns = [np.ones(len(one.values)) if one.weights is None else one.weights for one in scores]
-    return np.column_stack(columns) if any(one.is_weighted for one in scores) else None
+    if not any(scores.is_weighted for scores in scores_by_column):
+        return None
+    columns = []
+    for scores in scores_by_column:
+        if scores.weights is None:
+            columns.append(np.ones(len(scores.values)))
+        else:
+            columns.append(scores.weights)
+    return np.column_stack(columns)

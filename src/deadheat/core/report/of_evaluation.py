@@ -9,7 +9,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
-from deadheat.core.evaluation.scores import Scores, n_swapped
+from deadheat.core.evaluation.ordering import n_swapped
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import (

@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.intervals import Interval, IntervalOptions, cluster_name
-from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.scores import Scores, estimate_intervals
 from deadheat.core.evaluation.stratum import NONE, SMALLEST, Stratum, keys_of, label
 from deadheat.core.measures import AP, Measure
 from deadheat.core.report.conventions import (
@@ -795,7 +795,7 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
     """Return the factor by which clusters widen the intervals of the first measure, averaged over retrievers."""
     ratios, measure = [], result.measures[0]
     for name, evaluation in result.of_part(result.parts[key]).items():
-        (alone,) = intervals([evaluation[measure]], IntervalOptions.of(vars(result.settings.design)))
+        (alone,) = estimate_intervals([evaluation[measure]], IntervalOptions.of(vars(result.settings.design)))
         own = result.intervals[Key(*key, name)][measure.label]
         if alone.high > alone.low:
             ratios.append((own.high - own.low) / (alone.high - alone.low))

@@ -23,7 +23,7 @@ from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import Reconciled
-from deadheat.core.evaluation.scores import Scores, intervals
+from deadheat.core.evaluation.scores import Scores, estimate_intervals
 from deadheat.core.evaluation.stratum import Stratum, groups
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.libraries import polars as pl
@@ -223,7 +223,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = is_member(self.query_ids, np.array(query_ids, dtype=object))
-            of_scores = intervals(
+            of_scores = estimate_intervals(
                 [scores for _, scores in named],
                 IntervalOptions.of(
                     vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()

@@ -13,7 +13,7 @@ from deadheat.core.arrays import BoolArray, IntArray, run_starts
 from deadheat.core.design import MAX_T_CORRECTIONS, RANDOMIZATION, RANK_TESTS, RESAMPLING_TESTS, TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval
-from deadheat.core.evaluation.scores import order_by_mean
+from deadheat.core.evaluation.ordering import order_by_mean
 from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import (

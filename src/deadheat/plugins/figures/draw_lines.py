@@ -12,7 +12,7 @@ from deadheat.core.errors import FigureError, ParameterError
 from deadheat.core.evaluation.evaluate import score_of
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
-from deadheat.core.evaluation.scores import intervals
+from deadheat.core.evaluation.scores import estimate_intervals
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.wording import format_list
@@ -180,7 +180,9 @@ def curve_rows(
         {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
         | ({} if base is None else {"difference": one.mean - base[n]})
         for label, name in list(zip(unique_labels(best), best, strict=True))[:MOST]
-        for n, (value, one, interval) in enumerate(zip(family, found[name], intervals(found[name], asked), strict=True))
+        for n, (value, one, interval) in enumerate(
+            zip(family, found[name], estimate_intervals(found[name], asked), strict=True)
+        )
     ]
     return rows, len(found)
 

@@ -10,7 +10,8 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.errors import FigureError
 from deadheat.core.evaluation.intervals import IntervalOptions
-from deadheat.core.evaluation.scores import Scores, n_swapped, order_by_mean
+from deadheat.core.evaluation.ordering import n_swapped, order_by_mean
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.stratum import label as label_of
 from deadheat.core.kernels.ranks import first_ranks

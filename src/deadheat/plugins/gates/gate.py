@@ -22,7 +22,7 @@ from deadheat.core.evaluation.intervals import FEWEST, Cluster, Interval, Interv
 from deadheat.core.evaluation.open_evaluations import open_evaluation
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import reconciled
-from deadheat.core.evaluation.scores import Scores, intervals, weights_beside
+from deadheat.core.evaluation.scores import Scores, estimate_intervals, stack_weights
 from deadheat.core.evaluation.stratum import columns_of, groupings_of, groups, is_assigned, label, names_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.kernels import weighting
@@ -363,9 +363,11 @@ def check_family(
         is_whole = len(subset.places) == len(evaluation.query_ids)
         own = evaluation if is_whole else evaluation.select(subset.places)
         of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.places])
-        ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
+        ends = (
+            dict(zip(names, estimate_intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
+        )
         # with a seed of their own, which does not change what others draw
-        best = intervals([own[name].ideal for name in names], replace(of_subset, rng=0)) if names else []
+        best = estimate_intervals([own[name].ideal for name in names], replace(of_subset, rng=0)) if names else []
         # of methods whose ends are never above those of higher values
         best_ends = {name: one for name, one in zip(names, best, strict=True) if one.method in {PROPORTION, BOUNDED}}
         for one in thresholds:
@@ -679,7 +681,7 @@ def paired(
     lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
-    measures, weights = tuple(own[name].measure for name in shared), weights_beside([own[name] for name in shared])
+    measures, weights = tuple(own[name].measure for name in shared), stack_weights([own[name] for name in shared])
     return PairedValues(measures, values, before, is_lost, cluster, evaluation.query_ids, weights), tuple(sorted(alone))
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
-from deadheat.core.evaluation.scores import n_swapped
+from deadheat.core.evaluation.ordering import n_swapped
 from deadheat.core.kernels import agreement
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.ranks import assign_tiers, ranks
