@@ -33,9 +33,9 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     if is_checked:
         qrels.check_duplicates()
     if options.get("collection") or options.get("strict"):
-        from deadheat.core.evaluation.evaluate import checked
+        from deadheat.core.evaluation.evaluate import check_collection
 
-        qrels = checked(qrels, options["collection"], options.get("rel"), strict=options["strict"])
+        qrels = check_collection(qrels, options["collection"], options.get("rel"), strict=options["strict"])
     for option in input_options_asked():
         qrels = option.beside_runs(qrels)
     return qrels

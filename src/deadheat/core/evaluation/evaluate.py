@@ -1,15 +1,15 @@
 """From qrels and a run to exact scores by query: evaluate(), and what commands share with it.
 
-What a run costs however small it is (joins, calls of each measure) is paid once for runs that are evaluated together:
-they are placed and scored as one run with the queries of all.
+Every run has costs that do not depend on its size: joins, and calls of each measure. They are paid once for runs that
+are evaluated together, which are placed and scored as one run with the queries of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, cast, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
@@ -80,54 +80,88 @@ def evaluate_many(
         The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
     """
     check_conventions(conventions, qrels, measures)
-    are_whole = conventions.depth is None and not conventions.judged_only
-    is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
-    are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
-    are_in_modes = any(modes_on(conventions, qrels, run) for run in runs)
-    can_share = len(runs) > 1 and are_whole and not is_drawn and are_of_queries and not are_in_modes
-    if can_share:
-        from deadheat.core.placements.stacked_runs import can_be_stacked  # for several runs
-
-        if can_be_stacked(qrels, runs):
-            for first in range(0, len(runs), MOST_TOGETHER):
-                yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
-            return
+    if _can_be_evaluated_together(conventions, qrels, runs, measures):
+        for first in range(0, len(runs), MOST_TOGETHER):
+            yield from _evaluate_together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
+        return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
-        if rule:
-            policies.check_row_order(run, rule)
-        engine = choose_engine(qrels, run, conventions.score_precision)
-        if rule:
-            engine = engine_under(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
-        found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
-        ranked = policies.break_by_rule(found.placements, engine, rule) if rule else None
-        yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
+        if rule is None:
+            engine = choose_engine(qrels, run, conventions.score_precision)
+            yield evaluate_under(conventions, qrels, run, measures, rng, engine=engine), []
+        else:
+            yield _evaluate_with_rule(conventions, qrels, run, measures, rng, rule=rule)
 
 
-def _together(
+def _can_be_evaluated_together(
+    conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]
+) -> bool:
+    """Tell whether there are several runs, and each query's values depend on its own rows and judgments alone."""
+    if len(runs) < 2 or conventions.depth is not None or conventions.judged_only:
+        return False
+    if conventions.ties == "random" or any(isinstance(measure, OrdersMeasure) for measure in measures):
+        return False  # each run has random numbers of its own
+    if any(measure.only_total for measure in measures):
+        return False  # such a measure looks at all queries at once
+    if any(modes_on(conventions, qrels, run) for run in runs):
+        return False
+    from deadheat.core.placements.stacked_runs import can_be_stacked  # for several runs
+
+    return can_be_stacked(qrels, runs)
+
+
+def _evaluate_with_rule(
+    conventions: Conventions, qrels: Qrels, run: Run, measures: Sequence[Measure], rng: Rng, *, rule: str
+) -> tuple[Evaluation, list[FloatArray]]:
+    """Evaluate one run, and return the values under a rule beside it, as :func:`evaluate_many` yields them."""
+    policies.check_row_order(run, rule)
+    engine = choose_engine(qrels, run, conventions.score_precision)
+    engine = shorten_lists(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
+    evaluation = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
+    ranked = policies.break_by_rule(evaluation.placements, engine, rule)
+    return evaluation, [_values_after(scores, ranked) for scores in evaluation]
+
+
+def _values_after(scores: Scores, ranked: Placements) -> FloatArray:
+    """Return the values after a tie policy, NaN of queries that do not count."""
+    return np.where(scores.kept, scores.spread.of(ranked), np.nan)
+
+
+def _evaluate_together(
     conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure], rule: str | None
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
+    """Yield what :func:`evaluate_many` does of runs that are placed as one."""
     from deadheat.core.placements.stacked_runs import StackedRunsEngine  # for several runs
 
     engine = StackedRunsEngine(qrels, runs, conventions.score_precision)
     with phase("placing runs"):
         placements = engine.place()
     ranked = policies.apply(placements, conventions.ties, None, engine)
-    by_rule = policies.break_by_rule(placements, engine, rule) if rule else None
+    ranked_by_rule = None
+    if rule is not None:
+        ranked_by_rule = policies.break_by_rule(placements, engine, rule)
     with phase("evaluating runs"):
-        scores = [score_of(one, placements, ranked, conventions, qrels) for one in set_rel(measures, conventions.rel)]
-        ruled = [] if by_rule is None else [np.where(one.kept, one.spread.of(by_rule), np.nan) for one in scores]
+        scores_of_all = []
+        for measure in set_rel(measures, conventions.rel):
+            scores_of_all.append(make_scores(measure, placements, ranked, conventions, qrels))
+        values_by_rule = []
+        if ranked_by_rule is not None:
+            values_by_rule = [_values_after(scores, ranked_by_rule) for scores in scores_of_all]
     n_queries = placements.n_queries // len(runs)
-    for n, run in enumerate(runs):
-        rows = slice(n * n_queries, (n + 1) * n_queries)
-        placed = replace(placements.part(rows.start, rows.stop), unjudged_queries=engine.unjudged[n])
-        is_absent = absent_queries(run, placed)
-        lacking = lacking_of(conventions, run, placed, is_absent)
-        own = [replace(one, query_ids=placed.query_ids, values=one.values[rows], rows=rows) for one in scores]
-        values = [one[rows] for one in ruled]
-        if conventions.missing == "skip" and lacking:
-            keep = ~is_absent
-            own, values, placed = [one.select(keep) for one in own], [one[keep] for one in values], placed.select(keep)
-        yield evaluation_of(conventions, qrels, run, placed, own, lacking), values
+    for number, run in enumerate(runs):
+        rows = slice(number * n_queries, (number + 1) * n_queries)
+        placed = replace(placements.part(rows.start, rows.stop), unjudged_queries=engine.unjudged[number])
+        is_absent = find_absent(run, placed)
+        absent = list_absent(conventions, run, placed, is_absent)
+        scores_of_run = []
+        for scores in scores_of_all:
+            scores_of_run.append(replace(scores, query_ids=placed.query_ids, values=scores.values[rows], rows=rows))
+        values_of_run = [values[rows] for values in values_by_rule]
+        if conventions.missing == "skip" and absent:
+            is_there = ~is_absent
+            scores_of_run = [scores.select(is_there) for scores in scores_of_run]
+            values_of_run = [values[is_there] for values in values_of_run]
+            placed = placed.select(is_there)
+        yield make_evaluation(conventions, qrels, run, placed, scores_of_run, absent), values_of_run
 
 
 def evaluate_under(
@@ -158,20 +192,21 @@ def evaluate_under(
     ties = conventions.ties
     policies.check_row_order(run, ties)
     engine = engine or choose_engine(qrels, run, conventions.score_precision)
-    engine = engine_under(conventions, engine, measures, rng, modes)
+    engine = shorten_lists(conventions, engine, measures, rng, modes)
     with phase(f"placing {run.name}"):
         placements = engine.place()
-    is_absent = absent_queries(run, placements)
-    lacking = lacking_of(conventions, run, placements, is_absent)
+    is_absent = find_absent(run, placements)
+    absent = list_absent(conventions, run, placements, is_absent)
     if conventions.missing == "skip":
         placements = placements.select(~is_absent)
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
-        own = set_rel(measures, conventions.rel)
-        scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
+        scores = []
+        for measure in set_rel(measures, conventions.rel):
+            scores.append(make_scores(measure, placements, ranked, conventions, qrels))
         for mode in modes:
             scores = mode.finish(scores, Placed(conventions, qrels, run, placements, ranked))
-    return evaluation_of(conventions, qrels, run, placements, scores, lacking)
+    return make_evaluation(conventions, qrels, run, placements, scores, absent)
 
 
 def check_conventions(conventions: Conventions, qrels: Qrels, measures: Sequence[Measure]) -> None:
@@ -195,51 +230,51 @@ def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> Non
             )
 
 
-def absent_queries(run: Run, placements: Placements) -> BoolArray:
-    """Return which queries a run lacks; one that was given with an empty list was asked, and nothing was found."""
+def find_absent(run: Run, placements: Placements) -> BoolArray:
+    """Tell which queries a run lacks, of shape (n_queries,).
+
+    A query that was given with an empty list is not absent: it was asked, and nothing was found.
+    """
     if not run.bare:
         return placements.lacking
     return placements.lacking & ~is_member(placements.query_ids, np.array(run.bare, object))
 
 
-def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:
+def list_absent(conventions: Conventions, run: Run, placements: Placements, is_absent: BoolArray) -> tuple[str, ...]:
     """Return the queries that a run lacks; raise if that is to be an error."""
-    lacking = tuple(placements.query_ids[missing].tolist())
-    if lacking and conventions.missing == "error":
-        raise DataError(
-            f"{run.where} lacks {len(lacking)} of {format_count(placements.n_queries, 'query', 'queries')} of the"
-            f" qrels: {format_list([*map(repr, lacking)])}"
-        )
-    return lacking
+    absent = tuple(placements.query_ids[is_absent].tolist())
+    if absent and conventions.missing == "error":
+        queries = format_count(placements.n_queries, "query", "queries")
+        listed = format_list([repr(query_id) for query_id in absent])
+        raise DataError(f"{run.where} lacks {len(absent)} of {queries} of the qrels: {listed}")
+    return absent
 
 
-def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
+def make_evaluation(  # noqa: PLR0917 - what an evaluation is made of
     conventions: Conventions,
     qrels: Qrels,
     run: Run,
     placements: Placements,
     scores: Sequence[Scores],
-    lacking: tuple[str, ...],
+    absent: tuple[str, ...],
 ) -> Evaluation:
-    """Return the evaluation of a run that has been placed and scored, with what is to be known of its ids."""
-    found = list_similar_ids(qrels.rows, run.rows, lacking, placements.unjudged_queries)
+    """Return the evaluation of a run that has been placed and scored, with notes on the ids and the labels."""
+    notes_on_ids = list_similar_ids(qrels.rows, run.rows, absent, placements.unjudged_queries)
+    notes = [*qrels.notes, *run.notes]
+    notes += _note_of_empty_lists(run, placements)
+    notes += describe_negative_labels(placements.judged_relevance, qrels.source_form)
+    notes += notes_on_ids
     return Evaluation(
         scores,
         name=run.name,
         query_ids=placements.query_ids,
         conventions=conventions,
-        missing_queries=lacking,
+        missing_queries=absent,
         unjudged_queries=placements.unjudged_queries,
         placements=placements,
         qrels=qrels,
-        notes=(
-            *qrels.notes,
-            *run.notes,
-            *_note_of_empty_lists(run, placements),
-            *describe_negative_labels(placements.judged_relevance, qrels.source_form),
-            *found,
-        ),
-        alike=found,
+        notes=tuple(notes),
+        alike=notes_on_ids,
         run=run,
     )
 
@@ -251,28 +286,29 @@ def _note_of_empty_lists(run: Run, placements: Placements) -> list[str]:
     empty = sorted(set(run.bare).intersection(placements.query_ids.tolist()))
     if not empty:
         return []
-    return [f"{format_count(len(empty), 'query', 'queries')} with an empty list of results ({format_list(empty)})"]
+    queries = format_count(len(empty), "query", "queries")
+    return [f"{queries} with an empty list of results ({format_list(empty)})"]
 
 
-def engine_under(
+def shorten_lists(
     conventions: Conventions,
     engine: Engine,
     measures: Sequence[Measure],
     rng: Rng = None,
     modes: Sequence[Mode] = (),
 ) -> Engine:
-    """Return the engine, with the lists shortened as conventions say.
+    """Return an engine whose lists are shortened as conventions say; the same one if they are not.
 
     Parameters
     ----------
     conventions : Conventions
     engine : Engine
     measures : sequence of Measure
-        What its placements are for: those that look at no more than the depth may be had where it cuts a tie.
+        Those that the placements are for: if none looks below the depth, the depth may cut a tie.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     modes : sequence of Mode, default ()
-        What the run is evaluated in; in any of them all ranks up to the depth count.
+        Those in which the run is evaluated; in any of them all ranks up to the depth count.
     """
     if conventions.depth is None and not conventions.judged_only:
         return engine
@@ -280,34 +316,44 @@ def engine_under(
 
     if isinstance(engine, ShorteningEngine):
         return engine
-    depths = [one.deepest for one in measures]
-    are_all_needed = None in depths or bool(modes)
+    depths = [measure.deepest for measure in measures]
+    deepest = None
+    if not modes and None not in depths:
+        deepest = max(depths, default=None)  # type: ignore[type-var]
     return ShorteningEngine(
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,
         ties=conventions.ties,
         rng=rng,
-        deepest=None if are_all_needed else max(depths, default=None),  # type: ignore[type-var]
+        deepest=deepest,
     )
 
 
-def score_of(
+def make_scores(
     measure: Measure, placements: Placements, ranked: Placements, conventions: Conventions, qrels: Qrels | None
 ) -> Scores:
-    """Return the scores of one measure; `ranked` are the placements after the tie policy."""
+    """Return the scores of one measure, without the values of queries that do not count.
+
+    Parameters
+    ----------
+    measure : Measure
+    placements : Placements
+    ranked : Placements
+        Those after the tie policy; the same object if it changes nothing.
+    conventions : Conventions
+    qrels : Qrels or None
+        Which queries are unanswerable.
+    """
     spread = TieSpread(measure, placements, conventions.no_relevant)
-    return _counting(spread, spread.mean if ranked is placements else spread.of(ranked), conventions, qrels)
-
-
-def _counting(spread: TieSpread, values: FloatArray, conventions: Conventions, qrels: Qrels | None) -> Scores:
-    """Return scores without the values of queries that do not count."""
-    ids = spread.placements.query_ids
+    values = spread.mean if ranked is placements else spread.of(ranked)
+    query_ids = placements.query_ids
     if conventions.no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
-    elif conventions.no_relevant is None and qrels and qrels.unanswerable and spread.measure.asks_for_relevant:
-        values = np.where(is_member(ids, np.array(qrels.unanswerable, object)), np.nan, values)
-    return Scores(spread.measure, ids, values, spread)
+    elif conventions.no_relevant is None and qrels and qrels.unanswerable and measure.asks_for_relevant:
+        is_unanswerable = is_member(query_ids, np.array(qrels.unanswerable, object))
+        values = np.where(is_unanswerable, np.nan, values)
+    return Scores(measure, query_ids, values, spread)
 
 
 class EvaluationArguments(ConventionArguments, total=False):
@@ -470,86 +516,120 @@ def evaluate(
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
     if not judges_runs(qrels):
         run = find_systems(run, ascending=ascending)
-    check_asked(options, features_given(qrels, run))
+    check_asked(options, find_features(qrels, run))
     if is_system(run):
         return _evaluate_system(qrels, run, measures, options)
-    if isinstance(run, Mapping) and any(map(is_system, run.values())):
-        each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
-        return Evaluations({name: one.called(name) for name, one in each.items()})
+    if isinstance(run, Mapping) and any(is_system(system) for system in run.values()):
+        return _evaluate_systems(qrels, run, measures, options)
     if judges_runs(qrels):
         return _evaluate_judged(qrels, run, measures, options)
     conventions = Conventions.of(options)
-    chosen, given = parse_measures(measures), qrels
-    labels = None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids)
-    evaluate_runs = evaluate_many if labels is None else labels.evaluate_many
-    sources: dict[str, Source] = by_name(run.items()) if (is_several := are_runs(run, qrels)) else {"": run}
+    chosen = parse_measures(measures)
+    evaluate_runs = _choose_evaluator(judge, normalize_ids)
+    is_several = are_runs(run, qrels)
     judged: Qrels | None = None
-    found = Evaluations()
-    items = list(sources.items())
-    for piece in group_in_pieces(items, lambda item: as_path(item[1])) if is_several else [items]:
+    evaluations = Evaluations()
+    for piece in _list_pieces(run) if is_several else [[("", run)]]:
         runs: list[Run] = []
         for name, source in piece:
-            one = Run.of(source, ascending=ascending, name=name) if is_several else source
             judgments, read = open_pair(
                 qrels if judged is None else judged,
-                one,
+                Run.of(source, ascending=ascending, name=name) if is_several else source,
                 check_duplicates=check_duplicates,
-                ascending=ascending and not is_several,  # it is read already
+                ascending=ascending and not is_several,  # each of several is read already
             )
             if judged is None:
-                judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
-            keys, precision = keys_of(source, then_by), conventions.score_precision
-            runs.append(read.normalized(normalize_ids).then_by(*keys, score_precision=precision))
+                judged = check_collection(judgments.normalized(normalize_ids), collection, rel, strict=strict)
+            tie_keys = find_tie_keys(source, then_by)
+            normalized = read.normalized(normalize_ids)
+            runs.append(normalized.then_by(*tie_keys, score_precision=conventions.score_precision))
         assert judged is not None  # noqa: S101 - a piece has a run
-        evaluations = evaluate_runs(conventions, judged, runs, chosen, [rng] * len(runs))
-        for (name, source), read, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
-            found[name] = evaluation if weights is None and queries is None else evaluation.weighted(weights, queries)
-            warn({read.where: found[name]}, judged, {read.where: read}, missing=missing)
-            warn_of_one_table(found[name], given, source)
-    return found if is_several else found[""]
+        results = evaluate_runs(conventions, judged, runs, chosen, [rng] * len(runs))
+        for (name, source), read, (unweighted, _) in zip(piece, runs, results, strict=True):
+            evaluation = _weigh(unweighted, weights, queries)
+            evaluations[name] = evaluation
+            warn({read.where: evaluation}, judged, {read.where: read}, missing=missing)
+            warn_of_one_table(evaluation, qrels, source)
+    return evaluations if is_several else evaluations[""]
 
 
-def features_given(qrels: Source, *runs: Source) -> list[Feature]:
-    """Return the features that are known by what is given: the kind of judgments, and of systems of several runs."""
+def _choose_evaluator(judge: Source | None, normalize_ids: str | None) -> Callable[..., Any]:
+    """Return :func:`evaluate_many`, or what a judge's labels put in its place."""
+    if judge is None:
+        return evaluate_many
+    evaluate_with_labels: Callable[..., Any] = hooks.service("judge").labels_of(judge, normalize_ids).evaluate_many
+    return evaluate_with_labels
+
+
+def _list_pieces(runs: Mapping[str, Source]) -> Iterable[Sequence[tuple[str, Source]]]:
+    """Return the names and sources of several runs, in pieces that are read and evaluated one after the other."""
+    sources: dict[str, Source] = by_name(runs.items())
+    return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
+
+
+def _weigh(evaluation: Evaluation, weights: Weights | None, queries: Source | None) -> Evaluation:
+    """Return the evaluation with weights if some were given, or a table of queries that may have them."""
+    if weights is None and queries is None:
+        return evaluation
+    return evaluation.weighted(weights, queries)
+
+
+def find_features(qrels: Source, *runs: Source) -> list[Feature]:
+    """Return the features of what is given: of the kind of judgments, and of systems of several runs."""
     kinds = dict.fromkeys(run.kind_of_system for run in runs if is_system(run))
-    given = [feature_named(kind) for kind in kinds]
+    features = [feature_named(kind) for kind in kinds]
     if judges_runs(qrels):
-        given.append(feature_of(find_kind(qrels)))
-    return given
+        features.append(feature_of(find_kind(qrels)))
+    return features
 
 
 def _evaluate_system(qrels: Source, system: System, measures: Measures, options: EvaluationArguments) -> Evaluation:
     """Evaluate each of several runs of one system, and put them together."""
-    missing, weights, queries = options["missing"], options["weights"], options["queries"]
-    own: Any = {
-        **options,
-        "missing": "empty" if missing == "skip" else missing,
-        "weights": None,
-        "queries": None,
-        "ascending": options["ascending"] and not system.is_ascending,
-    }
+    missing = options["missing"]
+    weights = options["weights"]
+    queries = options["queries"]
+    options_of_run: Any = dict(options)
+    if missing == "skip":
+        options_of_run["missing"] = "empty"  # the system lacks a query only if all of its runs do
+    options_of_run["weights"] = None
+    options_of_run["queries"] = None
+    options_of_run["ascending"] = options["ascending"] and not system.is_ascending
     judgments = qrels if judges_runs(qrels) else judgments_beside(qrels, system.runs)
-    evaluations = [evaluate(judgments, run, measures, **own) for run in system.runs]
-    found = system.together(evaluations, missing or Conventions.missing)
-    return found if weights is None and queries is None else found.weighted(weights, queries)
+    evaluations = [evaluate(judgments, run, measures, **options_of_run) for run in system.runs]
+    return _weigh(system.together(evaluations, missing or Conventions.missing), weights, queries)
+
+
+def _evaluate_systems(
+    qrels: Source,
+    systems: Mapping[str, Source],
+    measures: Measures,
+    options: Any,  # noqa: ANN401 - as of evaluate
+) -> Evaluations:
+    """Evaluate several systems, some of which were run several times."""
+    results: dict[str, Any] = by_name(
+        (name, evaluate(qrels, system, measures, **options)) for name, system in systems.items()
+    )
+    return Evaluations({name: evaluation.called(name) for name, evaluation in results.items()})
 
 
 def _evaluate_judged(
     judgments: JudgesRuns, run: Source, measures: Measures, options: EvaluationArguments
 ) -> Evaluation | Evaluations:
     """Evaluate runs, each under the judgments of what it retrieved."""
-    chosen = measures_under(judgments.kind_of_judgments, measures)
-    own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
-    runs = run if are_runs(run, is_run=judgments.kind_of_judgments.is_run) else {"": run}
+    kind = judgments.kind_of_judgments
+    chosen = measures_under(kind, measures)
+    options_of_run: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
+    is_several = are_runs(run, is_run=kind.is_run)
+    runs = run if is_several else {"": run}
     pairs = by_name(
-        (name, judgments.judge(one, name=str(name), ascending=options["ascending"])) for name, one in runs.items()
+        (name, judgments.judge(source, name=str(name), ascending=options["ascending"])) for name, source in runs.items()
     )
-    found: Any = Evaluations({name: evaluate(*pair, chosen, **own) for name, pair in pairs.items()})
-    return found.get("", found)
+    evaluations: Any = Evaluations({name: evaluate(*pair, chosen, **options_of_run) for name, pair in pairs.items()})
+    return evaluations.get("", evaluations)
 
 
-def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
-    """Return the qrels, held against a collection if there is one."""
+def check_collection(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
+    """Return the qrels, compared with a collection if there is one."""
     if collection is not None:
         from deadheat.core.data.known_ids import check_known_documents  # few evaluations ask for it
 
@@ -561,16 +641,30 @@ def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, stric
     return qrels
 
 
-def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Source]:
-    """Return the runs to order ties by; the name of a column is one of a dataframe."""
+def find_tie_keys(run: Source, then_by: Source | Sequence[Source] | None) -> list[Source]:
+    """Return the runs by whose scores ties are ordered; the name of a column is another column of the run's table."""
     if then_by is None:
         return []
-    is_several = isinstance(then_by, list | tuple) and not isinstance(next(iter(then_by), None), tuple)
-    keys = list(cast("Sequence[Source]", then_by)) if is_several else [then_by]
+    keys: list[Source] = [then_by]
+    if isinstance(then_by, list | tuple) and not _is_row(then_by):
+        keys = list(then_by)
     if isinstance(run, DocumentTable) or not any(isinstance(key, str) for key in keys):
         return keys
-    schema = getattr(run, "collect_schema", None)  # of a lazy frame the columns alone are expensive
-    columns = list(schema() if schema else getattr(run, "columns", ()))
-    return [
-        Run(run, name=key, columns={"score": key}) if isinstance(key, str) and key in columns else key for key in keys
-    ]
+    columns = _list_columns(run)
+    for place, key in enumerate(keys):
+        if isinstance(key, str) and key in columns:
+            keys[place] = Run(run, name=key, columns={"score": key})
+    return keys
+
+
+def _is_row(then_by: Sequence[Source]) -> bool:
+    """Tell whether the first item is a tuple: it is the first row of a run, and not a run."""
+    return isinstance(next(iter(then_by), None), tuple)
+
+
+def _list_columns(run: Source) -> list[str]:
+    """Return the columns of a dataframe; none of another source."""
+    collect_schema = getattr(run, "collect_schema", None)  # of a lazy frame, `columns` are expensive
+    if collect_schema:
+        return list(collect_schema())
+    return list(getattr(run, "columns", ()))

@@ -18,11 +18,11 @@ from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,
-    checked,
+    check_collection,
     evaluate,
     evaluate_many,
-    features_given,
-    keys_of,
+    find_features,
+    find_tie_keys,
 )
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster
@@ -163,7 +163,7 @@ def compare(
             runs = {name: find_systems(one, ascending=ascending) for name, one in runs.items()}
         runs = listed or runs
     listed = list(runs.values()) if isinstance(runs, Mapping) else listed
-    check_asked(locals(), features_given(qrels, *listed))
+    check_asked(locals(), find_features(qrels, *listed))
     if any(map(is_system, listed)) or judges_runs(qrels):
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         return replace(_compare_each(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
@@ -175,7 +175,9 @@ def compare(
         normalize_ids=normalize_ids,
     )
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
-    judgments = checked(judgments_beside(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict)
+    judgments = check_collection(
+        judgments_beside(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict
+    )
     found = compare_under(
         design,
         conventions,
@@ -405,7 +407,7 @@ def named_runs(
     named = dict(zip(sources, (run.normalized(normalize_ids) for *_, run in read), strict=True))
     if then_by is None:
         return named
-    keys = {name: keys_of(source, then_by) for name, source in sources.items()}
+    keys = {name: find_tie_keys(source, then_by) for name, source in sources.items()}
     keyed = {name: run.then_by(*keys[name], score_precision=score_precision) for name, run in named.items()}
     if len(named) > 1:
         return keyed

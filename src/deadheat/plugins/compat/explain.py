@@ -20,7 +20,7 @@ from deadheat.core.data.rows import MemoryRows
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluate import keys_of
+from deadheat.core.evaluation.evaluate import find_tie_keys
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure, parse_measure
@@ -353,7 +353,7 @@ def explain(
         )
     wanted = all_reported(reported.items())
     judged, retrieved = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
-    return explain_reported(judged, retrieved.then_by(*keys_of(run, then_by)), wanted)
+    return explain_reported(judged, retrieved.then_by(*find_tie_keys(run, then_by)), wanted)
 
 
 @with_own_arithmetic

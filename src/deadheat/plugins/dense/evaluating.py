@@ -9,7 +9,7 @@ from deadheat.core.checks import as_count, as_text, check_choice
 from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import Advice, ParameterError
-from deadheat.core.evaluation.evaluate import check_measures, score_of
+from deadheat.core.evaluation.evaluate import check_measures, make_scores
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
@@ -300,7 +300,7 @@ def evaluation_of_counted(
     placements = counts.placements()
     ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
-        [score_of(measure, placements, ranked, conventions, None) for measure in measures],
+        [make_scores(measure, placements, ranked, conventions, None) for measure in measures],
         name=name,
         query_ids=placements.query_ids,
         conventions=conventions,

@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.core.checks import as_cutoffs
 from deadheat.core.errors import FigureError, ParameterError
-from deadheat.core.evaluation.evaluate import score_of
+from deadheat.core.evaluation.evaluate import make_scores
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.scores import estimate_intervals
@@ -166,7 +166,7 @@ def curve_rows(
     asked = interval_options(options, systems)
     found = {
         name: [
-            score_of(one, its, its, evaluation.conventions, evaluation.qrels).weighted(evaluation.weights)
+            make_scores(one, its, its, evaluation.conventions, evaluation.qrels).weighted(evaluation.weights)
             for one, its in zip(family.values(), map(evaluation.placements_of, family.values()), strict=True)
         ]
         for name, evaluation in evaluations.items()

@@ -15,7 +15,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluate import evaluate, score_of
+from deadheat.core.evaluation.evaluate import evaluate, make_scores
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.measures import Measure, parse_measure
@@ -178,7 +178,7 @@ class Task:
     def score(self, scores: FloatArray) -> FloatArray:
         """Return the value of the measure for each query; 0 where no run has the query."""
         placements = self.judged.place_all(scores)
-        return score_of(self.measure, placements, placements, Conventions(), self.judged.qrels).values
+        return make_scores(self.measure, placements, placements, Conventions(), self.judged.qrels).values
 
     def are_in_pool(self, queries: BoolArray) -> BoolArray:
         """Return which queries of the pool are some queries of the qrels."""

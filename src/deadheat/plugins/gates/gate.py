@@ -16,7 +16,7 @@ from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
-from deadheat.core.evaluation.evaluate import checked
+from deadheat.core.evaluation.evaluate import check_collection
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_name
 from deadheat.core.evaluation.open_evaluations import open_evaluation
@@ -188,7 +188,7 @@ def gate(
         by=tuple(names_of(by)) if by else (),
     )
     own = open_evaluation(evaluation)
-    checked(own.qrels, collection, own.conventions.rel, strict=strict)
+    check_collection(own.qrels, collection, own.conventions.rel, strict=strict)
     known = None if baseline is None else open_baseline(baseline, own.name, own)
     # cluster_codes refuses a table that nothing uses
     has_other_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None

@@ -16,7 +16,7 @@ from deadheat.core.data.renderable import make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError, UnknownMeasureError
-from deadheat.core.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
+from deadheat.core.evaluation.evaluate import EvaluationArguments, evaluate, find_tie_keys
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure
@@ -208,7 +208,7 @@ def evaluate_with_confidence(
     n_draws = as_count("n_draws", n_draws, FEWEST_DRAWS)
     check_rng("rng", rng)
     chosen = parse_measures(measures)
-    keys = keys_of(run, then_by)
+    keys = find_tie_keys(run, then_by)
     if len(keys) != 1:
         raise ParameterError(argument="then_by", found=format_count(len(keys), "run"), allowed="one run")
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])

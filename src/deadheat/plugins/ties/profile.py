@@ -17,7 +17,7 @@ from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluate import keys_of
+from deadheat.core.evaluation.evaluate import find_tie_keys
 from deadheat.core.evaluation.rule_difference import differences
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.measures import Measure
@@ -300,7 +300,7 @@ def tie_profile(
     cutoffs = as_cutoffs(at)
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", found="None")
-    keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
+    keys, run = find_tie_keys(run, then_by), Run.of(run, ascending=ascending)
     check_tables(run, check_runs=check_duplicates)
     scored, run = group_run(run), run.then_by(*keys)
     if not len(scored.query_ids):
