@@ -16,8 +16,13 @@ Bytes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
 # Bytes looked at together, so that they and their masks stay in the processor's cache: separators have more masks.
-_STEP, _STEP_OF_SEPARATORS = 1 << 18, 1 << 17
-_SPACE, _NEWLINE, _RETURN, _QUOTE, _DELETE = b' \n\r"\x7f'
+_STEP = 1 << 18
+_STEP_OF_SEPARATORS = 1 << 17
+_SPACE = ord(" ")
+_NEWLINE = ord("\n")
+_RETURN = ord("\r")
+_QUOTE = ord('"')
+_DELETE = 0x7F
 # What bytes.split() takes for a blank, except the newline.
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 
@@ -57,50 +62,67 @@ def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
     """Count the blanks of a text without holding a file in memory, and tell whether a line's last byte is not `end`."""
     memory = bytearray(_STEP + 1)
     buffer = np.frombuffer(memory, np.uint8)
-    marks, others = np.empty((2, _STEP + 1), np.bool_)
+    # masks are written into the same memory for each piece
+    blank_memory = np.empty(_STEP + 1, np.bool_)
+    pair_memory = np.empty(_STEP + 1, np.bool_)
     n_blanks = n_pairs = n_crlf = 0
     may_hold_controls = ends_otherwise = False
     buffer[0] = _NEWLINE  # before each piece is the last byte of the one before it
     with open_file(source) if isinstance(source, Path) else BytesIO(source) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
-            before, own = buffer[:n_read], buffer[1 : n_read + 1]
-            blank = np.less_equal(buffer[: n_read + 1], _SPACE, out=marks[: n_read + 1])
-            both = np.logical_and(blank[1:], blank[:-1], out=others[:n_read])
-            n_blanks += int(np.count_nonzero(blank[1:]))
-            if both.any():  # mostly there is none, and this look is the faster one
-                n_pairs += int(np.count_nonzero(both))
-                n_crlf += int(np.count_nonzero((before == _RETURN) & (own == _NEWLINE)))
-            may_hold_controls = may_hold_controls or _may_hold_controls(own)
+            before = buffer[:n_read]
+            piece = buffer[1 : n_read + 1]
+            is_blank = np.less_equal(buffer[: n_read + 1], _SPACE, out=blank_memory[: n_read + 1])
+            follows_blank = np.logical_and(is_blank[1:], is_blank[:-1], out=pair_memory[:n_read])
+            n_blanks += int(np.count_nonzero(is_blank[1:]))
+            if follows_blank.any():  # mostly there is none, and this look is the faster one
+                n_pairs += int(np.count_nonzero(follows_blank))
+                n_crlf += int(np.count_nonzero((before == _RETURN) & (piece == _NEWLINE)))
+            may_hold_controls = may_hold_controls or _may_hold_controls(piece)
             if end is not None and not ends_otherwise:
-                is_newline = np.equal(own, _NEWLINE, out=marks[:n_read])
-                is_other = np.not_equal(before, end, out=others[:n_read])
-                ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
+                is_newline = np.equal(piece, _NEWLINE, out=blank_memory[:n_read])
+                follows_other = np.not_equal(before, end, out=pair_memory[:n_read])
+                ends_otherwise = bool(np.logical_and(is_newline, follows_other, out=is_newline).any())
             buffer[0] = buffer[n_read]
     last = int(buffer[0])
-    ends_otherwise |= end is not None and last not in {_NEWLINE, end}
-    return Blanks(n_blanks, n_pairs, n_crlf, last != _NEWLINE, may_hold_controls, ends_otherwise)
+    if end is not None and last not in {_NEWLINE, end}:
+        ends_otherwise = True
+    return Blanks(
+        n_blanks=n_blanks,
+        n_pairs=n_pairs,
+        n_crlf=n_crlf,
+        lacks_final_newline=last != _NEWLINE,
+        may_hold_controls=may_hold_controls,
+        ends_otherwise=ends_otherwise,
+    )
 
 
 def _may_hold_controls(view: Bytes) -> bool:
     """Return whether there is a DEL, or a byte that can begin a C1 control, a line separator or a byte order mark."""
-    may_be = view.max() >= _DELETE  # mostly not, and this look is the faster one
-    return bool(may_be and ((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())
+    if view.max() < _DELETE:  # mostly so, and this look is the faster one
+        return False
+    return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())
 
 
 def normalize_blanks(block: bytes) -> bytes:
     """Return the lines with one space between fields, none around them, and no blank lines."""
     data = block.translate(_TO_SPACE)
-    text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    text = np.frombuffer(data, np.uint8)
     is_space = text == _SPACE
     after_blank = np.ones(text.size, bool)
     np.logical_or(is_space[:-1], text[:-1] == _NEWLINE, out=after_blank[1:])
     text = text[~(is_space & after_blank)]
     # Lines now start with a field or are empty, and end with at most one space.
     is_newline = text == _NEWLINE
-    after_newline, before_newline = np.ones(text.size, bool), np.zeros(text.size, bool)
-    after_newline[1:], before_newline[:-1] = is_newline[:-1], is_newline[1:]
-    drop = (is_newline & after_newline) | ((text == _SPACE) & before_newline)
-    return bytes(text[~drop])
+    after_newline = np.ones(text.size, bool)
+    after_newline[1:] = is_newline[:-1]
+    before_newline = np.zeros(text.size, bool)
+    before_newline[:-1] = is_newline[1:]
+    is_blank_line = is_newline & after_newline
+    is_last_space = (text == _SPACE) & before_newline
+    return bytes(text[~(is_blank_line | is_last_space)])
 
 
 class Separators(NamedTuple):
@@ -134,7 +156,8 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
         file.seek(skip)
         for block in group_whole_lines(iter(partial(file.read, _STEP_OF_SEPARATORS), b"")):
             view = np.frombuffer(block, np.uint8)
-            is_newline, is_separator = view == _NEWLINE, view == mark
+            is_newline = view == _NEWLINE
+            is_separator = view == mark
             is_quote = view == _QUOTE
             if is_quote.any():
                 outside = _outside_quotes(view, is_quote, mark)
@@ -142,7 +165,8 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
                     return None
                 is_separator &= outside
             is_return = view == _RETURN
-            n_newlines, n_returns = np.count_nonzero(is_newline), np.count_nonzero(is_return)
+            n_newlines = np.count_nonzero(is_newline)
+            n_returns = np.count_nonzero(is_return)
             if n_returns and n_returns != np.count_nonzero(is_return[:-1] & is_newline[1:]):
                 return None
             n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
@@ -162,11 +186,14 @@ def _outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
     if inside[-1]:
         return None
     ends_field = is_quote | (view == mark) | (view == _NEWLINE)
-    opens, closes = is_quote & inside, is_quote & ~inside
+    opens = is_quote & inside
     if (opens[1:] & ~ends_field[:-1]).any():
         return None
+    closes = is_quote & ~inside
     ends_field |= view == _RETURN
-    return None if (closes[:-1] & ~ends_field[1:]).any() else ~inside
+    if (closes[:-1] & ~ends_field[1:]).any():
+        return None
+    return ~inside
 
 
 def _odd_so_far(mask: Mask) -> Mask:

@@ -25,7 +25,8 @@ _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
 _VALUE = 16  # bytes of memory for a value, beside its text
 _SLACK = 1 << 18  # bytes that a page may have beyond its codec's ratio
-_FEW_PAGES, _PAGE = 100_000, 1_000  # pages that any file may have, and bytes of a file that has more of them
+_FEW_PAGES = 100_000  # pages that any file may have
+_PAGE = 1_000  # bytes of a file for each page beyond these
 # The most that a byte unpacks to, by codec: none, Snappy, gzip, LZ4 and LZ4 raw; others go to the ratio of Zstandard
 _RATIOS = {0: 1, 1: 64, 2: 1_100, 5: 256, 7: 256}
 _LARGEST_RATIO = 1 << 15
@@ -78,7 +79,7 @@ def check_pages(data: bytes | mmap.mmap, path: Path, n_packed: int, *, is_whole:
         )
     try:
         with guard_polars(path):  # Polars looks at some pages
-            n_bytes = _declared(data, len(data) - _TAIL - n_footer, is_whole=is_whole)
+            n_bytes = _count_declared_bytes(data, len(data) - _TAIL - n_footer, is_whole=is_whole)
     # a field is missing or of another type, there is nothing where it should be, or lists in lists in lists
     except (
         LookupError,
@@ -140,38 +141,51 @@ def check_categories(rows: pl.LazyFrame, path: Path, n_packed: int) -> None:
     check_memory(n_bytes, n_packed, path, is_all=True)
 
 
-def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
+def _count_declared_bytes(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
     """Return how many bytes the content takes, by its own account; raise for what is impossible."""
-    footer = _Thrift(data, _size(end)).struct()
+    footer = _Thrift(data, _size(end)).read_struct()
     n_rows = _size(footer[3])
     if n_rows != sum(_size(group[3]) for group in footer[4]):
         raise ValueError
     leaves = [element for element in footer[2] if not element.get(5)]
     groups = [[chunk[3] for chunk in group.get(1) or () if 1 not in chunk] for group in footer[4]]
     for group, metas in zip(footer[4], groups, strict=True):
-        if any(len(meta[3]) == 1 and meta[5] != group[3] for meta in metas):  # a column without lists
-            raise ValueError
-    chunks = []  # Polars refuses a column in another file
-    for group in groups:
-        chunks += [_chunk(meta, leaf, end) for meta, leaf in zip(group, leaves, strict=False)]
+        for meta in metas:
+            has_no_lists = len(meta[3]) == 1
+            if has_no_lists and meta[5] != group[3]:
+                raise ValueError
+    chunks = []
+    for metas in groups:
+        for meta, leaf in zip(metas, leaves, strict=False):  # Polars refuses a column in another file
+            chunks.append(_read_chunk(meta, leaf, end))
     _check_places(data, footer, chunks, end)
     most_pages = _FEW_PAGES + len(data) // _PAGE
     n_bytes = n_pages = 0
     for chunk in chunks:
-        n_own, n_unpacked = _check_chunk(data, chunk, most_pages - n_pages)
-        n_pages += n_own
-        n_bytes += n_unpacked
+        n_pages_of_chunk, n_bytes_of_chunk = _check_chunk(data, chunk, most_pages - n_pages)
+        n_pages += n_pages_of_chunk
+        n_bytes += n_bytes_of_chunk
     n_columns = max(map(len, groups), default=0)
     n_values = sum(chunk.n_values for chunk in chunks)
     n_in_lists = max(n_values - n_rows * n_columns, 0)
-    n_bytes += (n_in_lists + n_rows * n_columns * is_whole) * _VALUE
+    n_bytes += n_in_lists * _VALUE
+    if is_whole:
+        n_bytes += n_rows * n_columns * _VALUE
     return n_bytes + n_rows * ROW_BYTES
 
 
-def _chunk(meta: dict[int, Any], leaf: dict[int, Any], end: int) -> Chunk:
+def _read_chunk(meta: dict[int, Any], leaf: dict[int, Any], end: int) -> Chunk:
     repetition = leaf.get(3, 0) if len(meta[3]) == 1 else None
-    start = min(_size(meta[9]), _size(meta.get(11) or meta[9]))  # some writers put 0 where there is no dictionary
-    return Chunk(start, min(end, start + _size(meta[7])), _size(meta[5]), meta[4], repetition)
+    data_start = _size(meta[9])
+    dictionary_start = _size(meta.get(11) or meta[9])  # some writers put 0 where there is no dictionary
+    start = min(data_start, dictionary_start)
+    return Chunk(
+        start=start,
+        end=min(end, start + _size(meta[7])),
+        n_values=_size(meta[5]),
+        codec=meta[4],
+        repetition=repetition,
+    )
 
 
 def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[Chunk], end: int) -> None:
@@ -179,7 +193,9 @@ def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[
     ends = [chunk.end for chunk in chunks]
     for group in footer[4]:
         for chunk in group.get(1) or ():
-            ends += [chunk[at] + chunk[at + 1] for at in (4, 6) if chunk.get(at) and chunk.get(at + 1)]
+            for number in (4, 6):  # the place of an index, before its length
+                if chunk.get(number) and chunk.get(number + 1):
+                    ends.append(chunk[number] + chunk[number + 1])
     if max(ends, default=0) < end and data.find(_MAGIC * 2, 0) >= 0:
         raise ValueError  # joined: the places in the last footer are those in its own file
     in_order = sorted((chunk for chunk in chunks if chunk.end > chunk.start), key=lambda chunk: chunk.start)
@@ -190,36 +206,72 @@ def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[
 
 def _check_chunk(data: bytes | mmap.mmap, chunk: Chunk, most_pages: int) -> tuple[int, int]:
     """Check page after page until all values are counted; return the number of pages, and their bytes unpacked."""
-    left, at = chunk.n_values, chunk.start
+    n_left = chunk.n_values
+    at = chunk.start
     ratio = _RATIOS.get(chunk.codec, _LARGEST_RATIO)
     n_pages = n_bytes = 0
     delta_pages = []
-    while left > 0:
+    while n_left > 0:
         n_pages += 1
         if at >= chunk.end or n_pages > most_pages:
             raise ValueError
         reader = _Thrift(data, at)
-        page = reader.struct()
-        n_packed, n_unpacked = _size(page[3]), _size(page[2])
-        own_header = page.get(7) or page.get(5) or page[8]
-        n_values = _size(own_header[1])
-        is_dictionary = 7 in page
-        if n_unpacked > ratio * n_packed + _SLACK or (is_dictionary and n_values > n_unpacked):
+        fields = reader.read_struct()
+        page = _read_page(fields)
+        if page.n_unpacked > ratio * page.n_packed + _SLACK:
             raise ValueError
-        if own_header[4 if 8 in page else 2] == DELTA_BYTE_ARRAY and reader.at + n_packed <= chunk.end:
-            delta_pages.append(DeltaPage(page, data[reader.at : reader.at + n_packed]))
-        at = reader.at + n_packed
-        n_bytes += n_unpacked
-        if not is_dictionary:
-            left -= n_values
-    if left < 0 or at > max(chunk.end, chunk.start):
+        if page.is_dictionary and page.n_values > page.n_unpacked:
+            raise ValueError
+        end = reader.at + page.n_packed
+        if page.encoding == DELTA_BYTE_ARRAY and end <= chunk.end:
+            delta_pages.append(DeltaPage(fields, data[reader.at : end]))
+        n_bytes += page.n_unpacked
+        if not page.is_dictionary:
+            n_left -= page.n_values
+        at = end
+    if n_left < 0 or at > max(chunk.end, chunk.start):
         raise ValueError
     if delta_pages:
         n_bytes += count_shared_bytes(delta_pages, chunk.codec, chunk.repetition)
     return n_pages, n_bytes
 
 
+@dataclass(frozen=True)
+class _Page:
+    """What the header of a page says.
+
+    Attributes
+    ----------
+    n_packed, n_unpacked : int
+        Its bytes in the file, and unpacked.
+    n_values : int
+    encoding : int
+    is_dictionary : bool
+        Whether it has the values of a dictionary, to which other pages refer.
+    """
+
+    n_packed: int
+    n_unpacked: int
+    n_values: int
+    encoding: int
+    is_dictionary: bool
+
+
+def _read_page(fields: dict[int, Any]) -> _Page:
+    """Return what a header says. Its part on a dictionary is in field 7, that on data in 5, or 8 since version 2."""
+    header = fields.get(7) or fields.get(5) or fields[8]
+    encoding = header[4] if 8 in fields else header[2]
+    return _Page(
+        n_packed=_size(fields[3]),
+        n_unpacked=_size(fields[2]),
+        n_values=_size(header[1]),
+        encoding=encoding,
+        is_dictionary=7 in fields,
+    )
+
+
 def _size(number: int) -> int:
+    """Return a size that is possible; raise ValueError for one below 0."""
     if number < 0:
         raise ValueError
     return number
@@ -235,48 +287,53 @@ class _Thrift:
     """
 
     def __init__(self, data: bytes | mmap.mmap, at: int) -> None:
-        self._data, self.at = data, at
+        self._data = data
+        self.at = at
 
-    def struct(self) -> dict[int, Any]:
+    def read_struct(self) -> dict[int, Any]:
         """Return the integers, structures and lists of a structure, by field number."""
         fields: dict[int, Any] = {}
         number = 0
-        while header := self._byte():
-            number = number + (header >> 4) if header >> 4 else self._value(4)
+        while header := self._read_byte():
+            step = header >> 4
+            number = number + step if step else self._read_value(4)
             kind = header & 15
-            fields[number] = kind == 1 if kind in {1, 2} else self._value(kind)  # for booleans the kind is the value
+            if kind in {1, 2}:  # for booleans the kind is the value
+                fields[number] = kind == 1
+            else:
+                fields[number] = self._read_value(kind)
         return fields
 
-    def _value(self, kind: int) -> Any:  # noqa: ANN401 - what a field holds
+    def _read_value(self, kind: int) -> Any:  # noqa: ANN401 - what a field holds
         match kind:
             case 1 | 2 | 3:
-                return self._byte()
+                return self._read_byte()
             case 4 | 5 | 6:
-                number = self._varint()
+                number = self._read_varint()
                 return number >> 1 ^ -(number & 1)
             case 7:
                 self.at += 8
                 return None
             case 8:
-                size = self._varint()
+                size = self._read_varint()
                 self.at += size
                 return None
             case 9 | 10:
-                header = self._byte()
-                size = self._varint() if header >> 4 == 15 else header >> 4
-                return [self._value(header & 15) for _ in range(size)]
+                header = self._read_byte()
+                size = self._read_varint() if header >> 4 == 15 else header >> 4
+                return [self._read_value(header & 15) for _ in range(size)]
             case 12:
-                return self.struct()
+                return self.read_struct()
         raise ValueError(kind)
 
-    def _byte(self) -> int:
+    def _read_byte(self) -> int:
         byte = self._data[self.at]
         self.at += 1
         return byte
 
-    def _varint(self) -> int:
+    def _read_varint(self) -> int:
         number = shift = 0
-        while (byte := self._byte()) & 128 and shift < 64:
+        while (byte := self._read_byte()) & 128 and shift < 64:
             number |= (byte & 127) << shift
             shift += 7
         return number | byte << shift

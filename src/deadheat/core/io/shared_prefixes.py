@@ -12,10 +12,19 @@ from typing import Any
 
 from deadheat.core.libraries import polars as pl
 
-DELTA_BYTE_ARRAY, DELTA_BINARY_PACKED = 7, 5  # encodings
-INT32 = 1  # the type
-I32, I64, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12  # types of Thrift's compact protocol
-TRUE, FALSE = 1, 2
+# Encodings of Parquet
+DELTA_BINARY_PACKED = 5
+DELTA_BYTE_ARRAY = 7
+INT32 = 1  # a type of Parquet
+# Types of Thrift's compact protocol; for booleans the type is the value
+TRUE = 1
+FALSE = 2
+I32 = 5
+I64 = 6
+BINARY = 8
+LIST = 9
+STRUCT = 12
+_MAGIC = b"PAR1"
 
 
 @dataclass(frozen=True)
@@ -46,27 +55,42 @@ class DeltaPage:
 
     def as_numbers(self) -> bytes:
         """Return the page with the encoding of whole numbers; one of the second version without its levels."""
-        n_unpacked, n_packed = self.header[2], self.header[3]
-        if not self.is_second:
-            levels = self.header[5]
-            own = {1: (I32, levels[1]), 2: (I32, DELTA_BINARY_PACKED), 3: (I32, levels[3]), 4: (I32, levels[4])}
-            fields = {1: (I32, 0), 2: (I32, n_unpacked), 3: (I32, n_packed), 5: (STRUCT, own)}
-            return _written(STRUCT, fields) + self.content
+        if self.is_second:
+            return self._second_as_numbers()
+        levels = self.header[5]
+        data_header = {
+            1: (I32, levels[1]),
+            2: (I32, DELTA_BINARY_PACKED),
+            3: (I32, levels[3]),
+            4: (I32, levels[4]),
+        }
+        header = {1: (I32, 0), 2: (I32, self.header[2]), 3: (I32, self.header[3]), 5: (STRUCT, data_header)}
+        return _encode(STRUCT, header) + self.content
+
+    def _second_as_numbers(self) -> bytes:
         second = self.header[8]
+        n_unpacked = self.header[2]
+        n_packed = self.header[3]
         n_levels = second[5] + second[6]
         if min(second[5], second[6], self.n_values) < 0 or n_levels > min(n_unpacked, n_packed):
             raise ValueError
-        own = {
+        is_compressed = TRUE if second.get(7, True) else FALSE
+        data_header = {
             1: (I32, self.n_values),
             2: (I32, 0),
             3: (I32, self.n_values),
             4: (I32, DELTA_BINARY_PACKED),
             5: (I32, 0),
             6: (I32, 0),
-            7: (TRUE if second.get(7, True) else FALSE, None),
+            7: (is_compressed, None),
         }
-        fields = {1: (I32, 3), 2: (I32, n_unpacked - n_levels), 3: (I32, n_packed - n_levels), 8: (STRUCT, own)}
-        return _written(STRUCT, fields) + self.content[n_levels:]
+        header = {
+            1: (I32, 3),
+            2: (I32, n_unpacked - n_levels),
+            3: (I32, n_packed - n_levels),
+            8: (STRUCT, data_header),
+        }
+        return _encode(STRUCT, header) + self.content[n_levels:]
 
 
 def count_shared_bytes(pages: Sequence[DeltaPage], codec: int, repetition: int | None) -> int:
@@ -100,8 +124,7 @@ def count_shared_bytes(pages: Sequence[DeltaPage], codec: int, repetition: int |
 
 def _sum_of_numbers(pages: Sequence[DeltaPage], codec: int, repetition: int) -> int:
     """Return the sum of the numbers with which pages begin."""
-    start = b"PAR1"
-    written = b"".join(page.as_numbers() for page in pages)
+    content = b"".join(page.as_numbers() for page in pages)
     n_values = sum(page.n_values for page in pages)
     column = {
         1: (I32, INT32),
@@ -109,47 +132,53 @@ def _sum_of_numbers(pages: Sequence[DeltaPage], codec: int, repetition: int) -> 
         3: (LIST, (BINARY, [b"n"])),
         4: (I32, codec),
         5: (I64, n_values),
-        6: (I64, len(written)),
-        7: (I64, len(written)),
-        9: (I64, len(start)),
+        6: (I64, len(content)),
+        7: (I64, len(content)),
+        9: (I64, len(_MAGIC)),
     }
     chunk = {2: (I64, 0), 3: (STRUCT, column)}
-    group = {1: (LIST, (STRUCT, [chunk])), 2: (I64, len(written)), 3: (I64, n_values)}
+    group = {1: (LIST, (STRUCT, [chunk])), 2: (I64, len(content)), 3: (I64, n_values)}
     root = {4: (BINARY, b"schema"), 5: (I32, 1)}
     leaf = {1: (I32, INT32), 3: (I32, repetition), 4: (BINARY, b"n")}
-    footer = _written(
-        STRUCT,
-        {1: (I32, 1), 2: (LIST, (STRUCT, [root, leaf])), 3: (I64, n_values), 4: (LIST, (STRUCT, [group]))},
-    )
-    file = start + written + footer + len(footer).to_bytes(4, "little") + start
+    metadata = {
+        1: (I32, 1),
+        2: (LIST, (STRUCT, [root, leaf])),
+        3: (I64, n_values),
+        4: (LIST, (STRUCT, [group])),
+    }
+    footer = _encode(STRUCT, metadata)
+    file = _MAGIC + content + footer + len(footer).to_bytes(4, "little") + _MAGIC
     numbers = pl.read_parquet(io.BytesIO(file))["n"].cast(pl.Int64)
     if (numbers < 0).any():
         raise ValueError
     return int(numbers.sum())
 
 
-def _written(kind: int, value: Any) -> bytes:  # noqa: ANN401 - what a field holds
+def _encode(kind: int, value: Any) -> bytes:  # noqa: ANN401 - what a field holds
     """Return a value in Thrift's compact protocol; those in structures and lists have their types before them."""
-    match kind:
-        case 1 | 2:  # for booleans the type is the value
-            return b""
-        case 5 | 6:
-            return _varint(value << 1 if value >= 0 else ~(value << 1))
-        case 8:
-            return _varint(len(value)) + bytes(value)
-        case 9:
-            of_items, items = value  # few of them: from 15 on, their number is written otherwise
-            return bytes([len(items) << 4 | of_items]) + b"".join(_written(of_items, item) for item in items)
-    written, last = b"", 0
-    for number, (of_field, content) in value.items():
-        written += bytes([(number - last) << 4 | of_field]) + _written(of_field, content)
-        last = number
-    return written + b"\0"
+    if kind in {TRUE, FALSE}:
+        return b""
+    if kind in {I32, I64}:
+        zigzag = value << 1 if value >= 0 else ~(value << 1)
+        return _encode_varint(zigzag)
+    if kind == BINARY:
+        return _encode_varint(len(value)) + bytes(value)
+    if kind == LIST:
+        item_kind, items = value  # few of them: from 15 on, their number is written otherwise
+        header = bytes([len(items) << 4 | item_kind])
+        return header + b"".join(_encode(item_kind, item) for item in items)
+    fields = b""
+    last_number = 0
+    for number, (field_kind, content) in value.items():
+        fields += bytes([(number - last_number) << 4 | field_kind]) + _encode(field_kind, content)
+        last_number = number
+    return fields + b"\0"
 
 
-def _varint(number: int) -> bytes:
-    written = bytearray()
+def _encode_varint(number: int) -> bytes:
+    encoded = bytearray()
     while number > 127:
-        written.append(number & 127 | 128)
+        encoded.append(number & 127 | 128)
         number >>= 7
-    return bytes([*written, number])
+    encoded.append(number)
+    return bytes(encoded)

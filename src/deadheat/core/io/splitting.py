@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, Self
 
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_file_lines, misleads_polars, read_plain_head
@@ -27,29 +28,67 @@ HASH_BITS = 32  # that are kept of each: half the memory to sort
 
 def hash_doc_ids() -> pl.Expr:
     """Return the high bits of the hash of each doc_id, as a column of UInt32 that is named `DOC_HASH`."""
-    return (pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)).cast(pl.UInt32).alias(DOC_HASH)
+    high_bits = pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)
+    return high_bits.cast(pl.UInt32).alias(DOC_HASH)
 
 
-ENDS_EARLY, RANK = "ends_early", "rank"
+ENDS_EARLY = "ends_early"
+RANK = "rank"
 SMALL = 1 << 20  # bytes
 TOGETHER = 1 << 18  # bytes of each run, up to which they are split faster as one text
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 
 PIECE = 1 << 25  # bytes of files that are split together
 MOST_FILES = 64  # at once: Polars waits for ever where more than some hundred are read together
-LOOKED = 20  # lines that say whether a file is as it is mostly written
-
-_Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
-_FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
+N_SAMPLED = 20  # lines that say whether a file is written as most are
 
 
-class Begun(NamedTuple):
+@dataclass(frozen=True)
+class SplitSource:
+    """Rows to split, and how.
+
+    Attributes
+    ----------
+    source : pathlib.Path or bytes
+        An uncompressed file, or whole lines of one.
+    kind : {"qrels", "run"}
+    separator : str
+        The blank between fields.
+    to_the_end : bool
+        Whether the last field is looked at.
+    """
+
+    source: Path | bytes
+    kind: Kind
+    separator: str
+    to_the_end: bool
+
+
+@dataclass(frozen=True)
+class _FileState:
+    """What of a file is split, and how: one that has changed since, or is read in another way, is split again."""
+
+    path: Path
+    size: int
+    changed_at: int
+    kind: Kind
+    separator: str
+    to_the_end: bool
+
+    @classmethod
+    def of(cls, path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Self:
+        """Return the state of a file as it is now."""
+        status = path.stat()
+        return cls(path, status.st_size, status.st_mtime_ns, kind, separator, to_the_end)
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
     """A run that threads are splitting, alone or together with others.
 
     Attributes
     ----------
-    part : tuple
-        What is split, and how (`_key`): a file that changed since, or is read in another way, is split again.
+    state : _FileState
     frames : Future of list of polars.DataFrame or None
         Those of all that are split together. If these are several, each has a column `RANK`, which the reader takes
         off; of a run that was split alone the reader looks up the ranks of the first rows by itself.
@@ -59,10 +98,25 @@ class Begun(NamedTuple):
         The count of its blanks.
     """
 
-    part: _FilePart
+    state: _FileState
     frames: Future[list[pl.DataFrame | None]]
     place: int
     blanks: Future[Any]
+
+
+@dataclass(frozen=True)
+class _UsualForm:
+    """How a TREC run is written that is written as most are.
+
+    Attributes
+    ----------
+    separator : str
+    last_byte : int or None
+        That ends its rows (`find_last_byte`).
+    """
+
+    separator: str
+    last_byte: int | None
 
 
 # By file. `begin` fills it while the rest of a command is still imported, `group_in_pieces` while the runs before are
@@ -97,11 +151,12 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
     """
     if isinstance(source, Path) and source in _begun:
         begun = _begun.pop(source)
-        if begun.part == _key(source, kind, separator, to_the_end=to_the_end):
+        if begun.state == _FileState.of(source, kind, separator, to_the_end=to_the_end):
             return begun.frames.result()[begun.place]
     if not source or (isinstance(source, bytes) and misleads_polars(source)):
         return None
-    return _split([(source, kind, separator, to_the_end)])[0]
+    (frame,) = _split_together([SplitSource(source, kind, separator, to_the_end)])
+    return frame
 
 
 def is_begun(path: Path) -> bool:
@@ -112,7 +167,7 @@ def is_begun(path: Path) -> bool:
 def get_begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
     """Return the count of the blanks of a file that is being split already; arguments as of `split`."""
     begun = _begun.get(path)
-    if begun is None or begun.part != _key(path, kind, separator, to_the_end=to_the_end):
+    if begun is None or begun.state != _FileState.of(path, kind, separator, to_the_end=to_the_end):
         return None
     return begun.blanks
 
@@ -127,8 +182,11 @@ def find_last_byte(head: bytes) -> int | None:
     >>> find_last_byte(b"q1 Q0 d1 1 0.5 BM\n") == ord("M"), find_last_byte(b"q1 Q0 d1 1 0.5 bm25\n")
     (True, None)
     """
-    end = head.partition(b"\n")[0][-1:]
-    return end[0] if end > b" " and end not in ENDS_OF_NUMBERS else None
+    first_row, _, _ = head.partition(b"\n")
+    end = first_row[-1:]
+    if end <= b" " or end in ENDS_OF_NUMBERS:
+        return None
+    return end[0]
 
 
 def begin(sizes: Mapping[Path, int]) -> None:
@@ -142,15 +200,26 @@ def begin(sizes: Mapping[Path, int]) -> None:
         The bytes of files. The first runs are begun, up to `PIECE` in all, as each takes memory.
     """
     _begun.clear()
-    piece, n_bytes = list[Path](), 0
-    for path in filter(_form_of, sizes):
+    piece: list[Path] = []
+    n_bytes = 0
+    for path in sizes:
+        if _find_usual_form(path) is None:
+            continue
         n_bytes += sizes[path]
         if piece and (n_bytes > PIECE or len(piece) == MOST_FILES):
             break
         piece.append(path)
-    beside = ThreadPoolExecutor(2)
-    _begin(piece, beside)
-    beside.shutdown(wait=False)
+    threads = ThreadPoolExecutor(2)
+    _begin_together(piece, threads)
+    threads.shutdown(wait=False)
+
+
+@dataclass(frozen=True)
+class _Piece(Generic[T]):
+    """Items whose files are split together, and these files."""
+
+    items: list[T] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
 
 
 def group_in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterator[list[T]]:
@@ -163,44 +232,58 @@ def group_in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> 
     path_of : callable
         Returns the file of an item, None if it has none.
     """
-    pieces: list[tuple[list[T], list[Path]]] = []
+    pieces: list[_Piece[T]] = []
     n_bytes = 0
     for item in items:
         path = path_of(item)
-        size = path.stat().st_size if path is not None and os.path.isfile(path) else 0  # noqa: PTH113 - never raises
+        size = 0
+        if path is not None and os.path.isfile(path):  # noqa: PTH113 - never raises
+            size = path.stat().st_size
         n_bytes += size
-        if not pieces or n_bytes > PIECE or len(pieces[-1][1]) == MOST_FILES or is_bounded():
-            pieces.append(([], []))
+        if not pieces or n_bytes > PIECE or len(pieces[-1].paths) == MOST_FILES or is_bounded():
+            pieces.append(_Piece())
             n_bytes = size
-        pieces[-1][0].append(item)
-        pieces[-1][1].extend([path] if path is not None and size else [])
-    beside = ThreadPoolExecutor(2)
+        pieces[-1].items.append(item)
+        if path is not None and size:
+            pieces[-1].paths.append(path)
+    threads = ThreadPoolExecutor(2)
     try:
-        for n, (piece, _) in enumerate(pieces):
-            for _, paths in pieces[n + (n > 0) : n + 2]:
-                if len(paths) > 1:
-                    _begin(paths, beside)
-            yield piece
+        for place, piece in enumerate(pieces):
+            # the next piece; before the first, the first too
+            not_begun = pieces[place + 1 : place + 2] if place else pieces[:2]
+            for next_piece in not_begun:
+                if len(next_piece.paths) > 1:
+                    _begin_together(next_piece.paths, threads)
+            yield piece.items
     finally:
-        beside.shutdown(wait=False, cancel_futures=True)
+        threads.shutdown(wait=False, cancel_futures=True)
         _begun.clear()  # of a piece that could not be read
 
 
-def _begin(paths: Sequence[Path], beside: Executor) -> None:
-    """Begin to split runs that are TREC as it is mostly written, and to count their blanks, in threads."""
-    usual = [(path, *form) for path in dict.fromkeys(paths) if not is_begun(path) and (form := _form_of(path))]
-    if usual:
-        check_threads()
-        frames = beside.submit(_split, [(path, "run", separator, end is None) for path, separator, end in usual])
-        from deadheat.core.io.byte_counts import count_blanks  # loads NumPy, while the rows are split
+def _begin_together(paths: Sequence[Path], threads: Executor) -> None:
+    """Begin to split runs that are written as most are, and to count their blanks, in threads."""
+    forms: dict[Path, _UsualForm] = {}
+    for path in dict.fromkeys(paths):
+        form = None if is_begun(path) else _find_usual_form(path)
+        if form is not None:
+            forms[path] = form
+    if not forms:
+        return
+    check_threads()
+    sources = []
+    for path, form in forms.items():
+        sources.append(SplitSource(path, "run", form.separator, to_the_end=form.last_byte is None))
+    frames = threads.submit(_split_together, sources)
+    from deadheat.core.io.byte_counts import count_blanks  # loads NumPy, while the rows are split
 
-        for place, (path, separator, end) in enumerate(usual):
-            part = _key(path, "run", separator, to_the_end=end is None)
-            _begun[path] = Begun(part, frames, place, beside.submit(count_blanks, path, end))
+    for place, (path, form) in enumerate(forms.items()):
+        state = _FileState.of(path, "run", form.separator, to_the_end=form.last_byte is None)
+        blanks = threads.submit(count_blanks, path, form.last_byte)
+        _begun[path] = Begun(state, frames, place, blanks)
 
 
-def _form_of(path: Path) -> tuple[str, int | None] | None:
-    """Return a run's separator, and the byte that ends its rows (`find_last_byte`); None if it is not as most are."""
+def _find_usual_form(path: Path) -> _UsualForm | None:
+    """Return how a run is written; None if it is not written as most are, or cannot be read."""
     try:
         head = read_plain_head(path)
         if not head or misleads_polars(head) or not fits_in_memory(path.stat().st_size, is_packed=False):
@@ -208,32 +291,38 @@ def _form_of(path: Path) -> tuple[str, int | None] | None:
         check_file_lines(path)
     except (OSError, DataError):
         return None
-    lines, separator = head.split(b"\n", LOOKED)[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
-    counts = {len(own) for line in lines for own in (line.split(), line.split(separator.encode()))}
-    return (separator, find_last_byte(head)) if counts == {len(TREC_FIELDS["run"])} else None
+    lines = head.split(b"\n", N_SAMPLED)[:-1]  # without the last one, which may go on
+    if not lines:
+        return None
+    separator = "\t" if b"\t" in lines[0] else " "
+    n_fields = len(TREC_FIELDS["run"])
+    for line in lines:
+        if len(line.split()) != n_fields or len(line.split(separator.encode())) != n_fields:
+            return None
+    return _UsualForm(separator, find_last_byte(head))
 
 
-def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePart:
-    """Name what is split, so that a file that has changed since is split again."""
-    found = path.stat()
-    return path, found.st_size, found.st_mtime_ns, kind, separator, to_the_end
-
-
-def _split(sources: Sequence[_Split]) -> list[pl.DataFrame | None]:
+def _split_together(sources: Sequence[SplitSource]) -> list[pl.DataFrame | None]:
     """Split sources at once; each by itself if Polars cannot split one of them. Of several, ranks are read too."""
+    are_several = len(sources) > 1
     try:
-        if len(sources) > 1 and (frames := _split_as_one(sources)):
-            return [*frames]
-        rows = [_scanned(*source, with_rank=len(sources) > 1) for source in sources]
+        if are_several:
+            frames = _split_as_one(sources)
+            if frames:
+                return [*frames]
+        rows = [_scan_rows(source, with_rank=are_several) for source in sources]
         return [*pl.collect_all(rows, engine="streaming")]
     except pl.exceptions.PolarsError:
-        return [None] if len(sources) == 1 else [_split([source])[0] for source in sources]
+        if not are_several:
+            return [None]
+        return [_split_together([source])[0] for source in sources]
 
 
-def _split_as_one(sources: Sequence[_Split]) -> list[pl.DataFrame]:
+def _split_as_one(sources: Sequence[SplitSource]) -> list[pl.DataFrame]:
     """Split small runs one below the other, those of a thousand rows in half the time; empty where that cannot be."""
-    paths, forms = zip(*((path, form) for path, *form in sources), strict=True)
-    if any(form != forms[0] for form in forms) or any(path.stat().st_size > TOGETHER for path in paths):
+    forms = {(source.kind, source.separator, source.to_the_end) for source in sources}
+    paths = [source.source for source in sources if isinstance(source.source, Path)]
+    if len(forms) > 1 or len(paths) < len(sources) or any(path.stat().st_size > TOGETHER for path in paths):
         return []
     texts = []
     for path in paths:
@@ -241,35 +330,39 @@ def _split_as_one(sources: Sequence[_Split]) -> list[pl.DataFrame]:
             texts.append(file.read())
     if not all(text.endswith(b"\n") for text in texts):
         return []
-    rows = _scanned(b"".join(texts), *forms[0], with_rank=True).collect(engine="streaming")
-    sizes = [text.count(b"\n") for text in texts]
-    ends = [*accumulate(sizes)]
-    return [rows[end - n : end] for n, end in zip(sizes, ends, strict=True)] if rows.height == ends[-1] else []
+    rows = _scan_rows(replace(sources[0], source=b"".join(texts)), with_rank=True).collect(engine="streaming")
+    n_rows = [text.count(b"\n") for text in texts]
+    ends = list(accumulate(n_rows))
+    if rows.height != ends[-1]:
+        return []
+    return [rows[end - n : end] for n, end in zip(n_rows, ends, strict=True)]
 
 
-def _scanned(
-    source: Path | bytes,
-    kind: Kind,
-    separator: str,
-    to_the_end: bool,  # noqa: FBT001 - part of what is begun
-    *,
-    with_rank: bool,
-) -> pl.LazyFrame:
+def _scan_rows(source: SplitSource, *, with_rank: bool) -> pl.LazyFrame:
     """Return the rows of a source as they are to be split."""
-    fields, value = TREC_FIELDS[kind], VALUE_COLUMN[kind]
-    types = {value: pl.Float64, **({RANK: pl.Int64} if with_rank else {})}
+    fields = TREC_FIELDS[source.kind]
+    value = VALUE_COLUMN[source.kind]
+    schema: dict[str, Any] = dict.fromkeys(fields, pl.String)
+    schema[value] = pl.Float64
+    if with_rank:
+        schema[RANK] = pl.Int64
     rows = pl.scan_csv(
-        source,
+        source.source,
         has_header=False,
-        separator=separator,
+        separator=source.separator,
         quote_char=None,
-        schema={name: types.get(name, pl.String) for name in fields},
+        schema=schema,
         glob=False,
     )
-    # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here.
-    more = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
-    if kind == "run" and (with_rank or isinstance(source, Path)):
-        more.append(hash_doc_ids())
-    more += [pl.col(RANK)] if with_rank else []
-    ends = [pl.col(fields[-1]).is_null().alias(ENDS_EARLY)] if to_the_end else []
-    return rows.select("query_id", "doc_id", *more, value, *ends)
+    columns = [pl.col("query_id"), pl.col("doc_id")]
+    if source.kind == "qrels":
+        columns.append(pl.col("iter").alias(SUBTOPIC))
+    if source.kind == "run" and (with_rank or isinstance(source.source, Path)):
+        columns.append(hash_doc_ids())
+    if with_rank:
+        columns.append(pl.col(RANK))
+    columns.append(pl.col(value))
+    if source.to_the_end:
+        # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here
+        columns.append(pl.col(fields[-1]).is_null().alias(ENDS_EARLY))
+    return rows.select(columns)
