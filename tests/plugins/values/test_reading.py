@@ -13,11 +13,11 @@ import pytest
 import deadheat as dh
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError, ParameterError
 from deadheat.plugins.compat.trec_eval import columns, known, requested
+from deadheat.plugins.values.forms import is_values
 from deadheat.plugins.values.names import same_measure
-from deadheat.plugins.values.sources import is_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 VALUES = {"q1": {"map": 0.25, "P_5": 0.2, "own score": 3.5}, "q2": {"map": 0.75, "P_5": 0.4, "own score": 1.25}}
@@ -69,13 +69,19 @@ class Point(NamedTuple):
     value: float
 
 
+def points() -> Iterator[Point]:
+    for query, of_query in VALUES.items():
+        for measure, value in of_query.items():
+            yield Point(query, measure, value)
+
+
 OBJECTS: dict[str, Callable[[], Any]] = {
     "dict": lambda: VALUES,
     "records": lambda: ROWS,
     "polars": lambda: pl.DataFrame(ROWS),
     "pandas": lambda: pd.DataFrame(ROWS).rename(columns={"query_id": "qid"}),
-    "metrics": lambda: [Point(**row) for row in ROWS],
-    "metrics one by one": lambda: (Point(**row) for row in ROWS),
+    "metrics": lambda: [*points()],
+    "metrics one by one": points,
 }
 
 
@@ -210,6 +216,8 @@ def test_what_has_no_value_is_refused(tmp_path: Path) -> None:
         ("x.qrels", "q1 0 a 1\n"),
         ("x.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\n"),
         ("x.csv", "query_id,doc_id,score\nq1,a,0.5\n"),
+        ("measured.csv", "query_id,doc_id,score,measure\nq1,a,0.5,cosine\n"),
+        ("tasks.csv", "task,model,query_id,measure,value\nt,m,q1,AP,0.5\n"),
         ("x.json", '{"q1": {"a": 0.5}}'),
         ("x.jsonl", '{"query_id": "q1", "doc_id": "a", "score": 0.5}\n'),
         ("x.txt", "q1 a 0.5\n"),

@@ -136,6 +136,23 @@ def test_ranks_resample_queries_alone(files: list[str]) -> None:
     assert p_best == pytest.approx(share, abs=0.02)
 
 
+def test_systems_of_one_table_are_compared(files: list[str], tmp_path: Path) -> None:
+    frames = [dh.load_evaluation(path).to_polars().with_columns(system=pl.lit(path[-6])) for path in files]
+    table = str(tmp_path / "values.csv")
+    pl.concat(frames).write_csv(table)
+    said = json.loads(ok("compare", table, "--format", "json"))
+    (pair,) = dh.compare_evaluations(files)["AP"]
+    assert said["pairs"]["b"]["a"]["AP"]["p_value"] == pytest.approx(pair.p_value)
+    assert sorted(dh.leaderboard(table, measure="AP").models) == ["a", "b"]
+    ok("report", table, "-o", str(tmp_path / "page.html"))
+    assert call("gate", table, "-c", "AP >= 0").exit_code == 2
+
+
+def test_orders_of_systems_say_nothing_of_ties(files: list[str]) -> None:
+    orders = dh.compare_evaluations(files).orders()
+    assert {pair.tie_unknown for pair in orders.pairs} == {"the values came without rankings"}
+
+
 def test_a_saved_one_is_the_same(files: list[str], tmp_path: Path) -> None:
     evaluation = dh.load_evaluation(files[0])
     loaded = dh.load_evaluation(evaluation.save(tmp_path / "a.json"))

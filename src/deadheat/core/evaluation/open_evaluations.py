@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, by_name
 from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.io.files import check_path
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_list
 
@@ -59,7 +58,7 @@ def load_evaluation(path: Source, *, system: str | None = None) -> Evaluation:
         return _of_system(module.read_values(path), system)
     if system is not None:
         raise ParameterError(argument="system", given=system, allowed="left out: the file is a saved evaluation")
-    scores, parts = SAVED.read(check_path(path), parts_in)
+    scores, parts = SAVED.read(cast("str | Path", path), parts_in)
     return Evaluation(scores, **parts)
 
 
@@ -79,9 +78,29 @@ def _of_system(evaluations: Mapping[str, Evaluation], system: str | None) -> Eva
     """Return the evaluation of a system, or the only one."""
     if system is None and len(evaluations) == 1:
         return next(iter(evaluations.values()))
-    if system not in evaluations:
+    if system is None or system not in evaluations:
         raise ParameterError(argument="system", given=system, allowed=[*evaluations])
     return evaluations[system]
+
+
+def load_each(named: Mapping[str, str | Path]) -> dict[str, Evaluation]:
+    """Return the evaluations in files, by the names of these; of a file with several systems, by those of the systems.
+
+    Raises
+    ------
+    DuplicateError
+        Two have one name.
+    """
+    found: list[tuple[str, Evaluation]] = []
+    for name, path in named.items():
+        module = _module_with_values(path)
+        systems = {} if module is None else module.read_values(path)
+        if len(systems) > 1:
+            found += systems.items()
+        else:
+            own = next(iter(systems.values())) if systems else load_evaluation(path)
+            found.append((name, own.called(name)))
+    return by_name(found, "")
 
 
 def is_evaluation(path: str | Path) -> bool:

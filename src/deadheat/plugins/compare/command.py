@@ -115,7 +115,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     check_strata(options)
     output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
     _check_tables(options, output)
-    if not (runs or systems_asked()):
+    if not (runs or systems_asked() or is_saved(qrels)):
         raise missing("runs")
     saved = saved_evaluations([qrels, *runs])
     named = named_runs(saved or runs)
@@ -203,14 +203,17 @@ def compare_files(
         None of saved evaluations.
     queries : Queries or None
     """
+    from deadheat.core.evaluation.open_evaluations import load_each
     from deadheat.core.evaluation.warned import warn_of_form
     from deadheat.plugins.compare.compare import compare_evaluated, compare_under
 
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
     design = design_of({**options, "baseline": named_baselines(options, named)})
+    are_saved = not qrels and not systems and judgments_asked() is None
+    evaluations = load_each(named) if are_saved else {}
     design.check_systems(
-        [*named, *systems],
+        [*(evaluations or named), *systems],
         has_clusters=options["cluster"] is not None,
         has_weights=options["weights"] is not None,
     )
@@ -219,7 +222,6 @@ def compare_files(
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
     runs: dict[str, dh.Run] = {}
     if systems or judgments_asked() is not None:
-        evaluations = {}
         judgments = open_qrels(qrels) if systems else qrels
         drawn = random_generator(design.rng)  # each run has draws of its own
         for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
@@ -227,8 +229,7 @@ def compare_files(
         if isinstance(judgments, dh.Qrels):
             evaluations |= evaluate_systems(judgments, systems, measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
-    elif not qrels:
-        evaluations = {name: dh.load_evaluation(path).called(name) for name, path in named.items()}
+    elif are_saved:
         comparison = compare_evaluated(
             design,
             evaluations,

@@ -215,6 +215,8 @@ def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool)
     """
     if len(pairs) < math.comb(n_systems, 2):
         return _unknown_over_ties("it takes every pair of systems, and only those with a baseline were compared")
+    if pairs and all(pair.n_queries > 0 and math.isnan(pair.tie_standard_error) for pair in pairs):
+        return _unknown_over_ties("the values came without rankings")
     ordered = [pair for pair in pairs if not math.isnan(pair.flip_probability)]
     if not ordered:
         return _unknown_over_ties("no two systems have different exact means")

@@ -14,7 +14,13 @@ from deadheat.core.data.sources import Source, make_label
 from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
-from deadheat.core.evaluation.open_evaluations import by_own_name, is_evaluation, open_evaluation, shared_measures
+from deadheat.core.evaluation.open_evaluations import (
+    by_own_name,
+    is_evaluation,
+    load_each,
+    open_evaluation,
+    shared_measures,
+)
 from deadheat.core.evaluation.reconciling import check_conventions, check_weights
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
@@ -70,6 +76,8 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
 def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
     if path.suffix.lower() == ".json" and (is_saved(path) or find_mteb_results(path)):
         return _of_several([path], measure)
+    if is_evaluation(path):
+        return _of_evaluations({make_label(path): load_each({make_label(path): path})}, measure)
     records = read_records(path, None, WANTED)
     frame, notes = records.with_points([one for one in NAMES["value"] if one in records.columns][:1], path)
     found = read_table(frame, path, measure)

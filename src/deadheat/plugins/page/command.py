@@ -216,6 +216,7 @@ def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]
 
 def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
+    from deadheat.core.evaluation.open_evaluations import load_each
     from deadheat.plugins.page import Subject
 
     # before and after are told apart by their files
@@ -225,19 +226,20 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         write_note(
             f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another"
         )
-    if len(named) > 1:
+    evaluated = load_each(named) if len(named) == 1 and not qrels else {}
+    if len(named) > 1 or len(evaluated) > 1:
         comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)
     else:
         refuse(("baseline", "margin", *TESTS, *INTERVALS, "cluster"), "needs another run to compare with it")
         conventions, measures = conventions_of(options), measures_of(options)
         queries = read_queries(options)
-        ((name, path),) = named.items()
+        (name,) = named
         if qrels:
             _, runs[name], alone, _ = next(evaluate_each(qrels, named, conventions, measures, seed=options["seed"]))
             warn_of_nothing_judged([alone])
         else:
-            alone = dh.load_evaluation(path).called(name)
+            alone = evaluated[name]
         evaluations = {name: weighed(alone, queries, options)}
     return Subject(
         evaluations=evaluations,

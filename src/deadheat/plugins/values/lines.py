@@ -4,71 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from deadheat.core.errors import DataError, MalformedRowError
 from deadheat.core.io.ids import check_ids_of_row
 from deadheat.core.io.objects import read_text
 from deadheat.core.io.values import is_number_text
-from deadheat.plugins.values.names import same_measure
+from deadheat.plugins.values.forms import NO_VALUE, NOT_VALUES, TREC_EVAL, PrintedForm
 from deadheat.plugins.values.table import ValueRow
-
-NOT_VALUES = ("runid", "relstring")  # what begin so in trec_eval: a name, and the judgments of the first documents
-NO_VALUE = ("nan", "-nan")  # as C prints it
-
-
-@dataclass(frozen=True)
-class PrintedForm:
-    """How a tool prints values by query.
-
-    Attributes
-    ----------
-    tool : str
-    fields : str
-        The fields of a line, for messages.
-    measure, query : int
-        Their places.
-    """
-
-    tool: str
-    fields: str
-    measure: int
-    query: int
-
-
-TREC_EVAL = PrintedForm("trec_eval", "measure, query and value, as trec_eval -q prints them", measure=0, query=1)
-IR_MEASURES = PrintedForm("ir_measures", "query, measure and value, as ir_measures -q prints them", measure=1, query=0)
-
-
-def form_of_line(line: str) -> PrintedForm | None:
-    r"""Return the tool that prints such a line; None if none does.
-
-    Examples
-    --------
-    >>> form_of_line("map                   \t301\t0.2500").tool, form_of_line("301\tAP\t0.2500").tool
-    ('trec_eval', 'ir_measures')
-    >>> form_of_line("301 0 FBIS3-1 1") is None
-    True
-    """
-    fields = line.split()
-    if len(fields) != 3:
-        return None
-    if fields[0].startswith(NOT_VALUES) or (_names_measure(fields[0]) and is_value(fields[2])):
-        return TREC_EVAL
-    if _names_measure(fields[1]) and is_value(fields[2]):
-        return IR_MEASURES
-    return None
-
-
-def _names_measure(text: str) -> bool:
-    """Tell whether a field is the name of a measure."""
-    return text in {"gm_map", "gm_bpref"} or same_measure(text) is not None
-
-
-def is_value(text: str) -> bool:
-    """Tell whether a field is a value."""
-    return is_number_text(text) or text in NO_VALUE
 
 
 def read_rows(path: Path, form: PrintedForm) -> Iterator[ValueRow]:

@@ -1,161 +1,25 @@
-"""What the core asks: whether a file or an object holds values of another tool, and the evaluations in it."""
+"""What the core asks: whether a file holds values of another tool, and the evaluations in a file or an object."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from deadheat.core.data.sources import Source, as_path, make_label
-from deadheat.core.errors import DataError, DuplicateError, ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.io.files import blocks, check_readable, read_plain_head
-from deadheat.core.io.formats import COMPRESSED
-from deadheat.core.wording import format_path
-from deadheat.plugins.values import lines, tables
-from deadheat.plugins.values.evaluations import evaluation_of
-from deadheat.plugins.values.names import same_measure
-from deadheat.plugins.values.table import ALL, ValueRow, ValueTable
+from deadheat.plugins.values import forms
 
-ENDING = ".eval"
-ANOTHER = "another tool"
-MOST_ROUNDED = 8  # decimals: with more a value is not said to be rounded
-FIRST_OF_JSON = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*("(?:[^"\\]|\\.)*")\s*:\s*[-0-9.nN]')
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.core.data.sources import Source
+    from deadheat.core.evaluation.evaluation import Evaluation
 
 
 def is_values(path: Path) -> bool:
-    """Tell whether a file holds values of another tool, by its first bytes.
-
-    That is a line of trec_eval -q or ir_measures -q, a table that names the query, the measure and the value, or a JSON
-    object of objects whose first key is a measure.
-    """
-    if _has_ending(path):
-        return path.is_file()
-    head = read_plain_head(path)  # of a compressed file it is not known
-    if not head:
-        return False
-    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff")
-    first_line = text.lstrip().partition("\n")[0]
-    if lines.form_of_line(first_line) is not None:
-        return True
-    if text.lstrip().startswith("{"):
-        return _is_json_of_values(text, first_line)
-    columns = [name.strip().strip('"') for name in re.split(r"[,;\t]", first_line)]
-    return tables.names_of_columns(columns) is not None
-
-
-def _has_ending(path: Path) -> bool:
-    """Tell whether the name of a file ends in .eval, compressed or not."""
-    name = path.name
-    for suffix in COMPRESSED:
-        name = name.removesuffix(suffix)
-    return name.endswith(ENDING)
-
-
-def _is_json_of_values(text: str, first_line: str) -> bool:
-    """Tell whether a text begins as {query: {measure: value}}, or as a line with query, measure and value."""
-    found = FIRST_OF_JSON.match(text)
-    if found is not None:
-        return same_measure(json.loads(found[1])) is not None
-    try:
-        row = json.loads(first_line)
-    except ValueError:
-        return False
-    return isinstance(row, dict) and tables.names_of_columns(row) is not None
+    """Tell whether a file holds values of another tool, by its first bytes."""
+    return forms.is_values(path)
 
 
 def read_values(source: Source) -> dict[str, Evaluation]:
-    """Return the evaluation of each system whose values a file or an object holds, by its name.
+    """Return the evaluation of each system whose values a file or an object holds, as `reading` does."""
+    from deadheat.plugins.values import reading  # few files hold some
 
-    Parameters
-    ----------
-    source : path, dict of dict, frame, or iterable of dicts or of objects with query_id, measure and value
-
-    Raises
-    ------
-    DataError
-        A row cannot be read, comes twice, or contradicts what the tool says of all queries.
-    ParameterError
-        The object has another form.
-    """
-    path = as_path(source)
-    if path is not None:
-        rows, tool = _rows_of_file(check_readable(path))
-        name, where = make_label(path), str(path)
-    else:
-        rows, tool = _rows_of_object(source), ANOTHER
-        name, where = "values", "the values"
-    by_system: dict[str, list[ValueRow]] = {}
-    for row in rows:
-        by_system.setdefault(row.system or name, []).append(row)
-    if not by_system:
-        raise DataError("has no value", allowed=tables.ALLOWED, path=where)
-    return {system: evaluation_of(_table_of(own, system, tool, where)) for system, own in by_system.items()}
-
-
-def _rows_of_file(path: Path) -> tuple[Iterator[ValueRow], str]:
-    """Return the rows of a file, and the tool that wrote it."""
-    head = next(blocks(path), b"").decode("utf-8", errors="replace")
-    form = lines.form_of_line(head.removeprefix("\ufeff").lstrip().partition("\n")[0])
-    if form is None and _has_ending(path):
-        form = lines.TREC_EVAL
-    if form is None:
-        return tables.read_rows(path), ANOTHER
-    return lines.read_rows(path, form), form.tool
-
-
-def _rows_of_object(source: Any) -> Iterator[ValueRow]:  # noqa: ANN401 - any form
-    """Yield the rows of a dict, a frame, or objects of ir_measures."""
-    if isinstance(source, Mapping):
-        yield from tables.rows_of_mapping(source, "the values")
-        return
-    if isinstance(source, Iterator):
-        source = list(source)
-    if isinstance(source, list | tuple) and source and all(map(_is_metric, source)):
-        yield from tables.rows_of_metrics(source, "the values")
-        return
-    from deadheat.core.io.frames import find_frame, to_polars  # they need Narwhals
-
-    found = find_frame(source, "the values")
-    names = None if found is None else tables.names_of_columns(found.columns)
-    if found is None or names is None:
-        raise ParameterError(found=type(source).__name__, allowed=f"the path of a file, {tables.ALLOWED}")
-    yield from tables.rows_of_frame(to_polars(found, "the values"), names, "the values")
-
-
-def _is_metric(given: object) -> bool:
-    """Tell whether an object is a value of a query, as ``ir_measures.iter_calc`` gives them."""
-    return all(hasattr(given, name) for name in ("query_id", "measure", "value"))
-
-
-def _table_of(rows: Iterable[ValueRow], system: str, tool: str, where: str) -> ValueTable:
-    """Return the rows of one system by measure and query, those of all queries apart."""
-    values: dict[str, dict[str, float]] = {}
-    of_all: dict[str, ValueRow] = {}
-    first_lines: dict[tuple[str, str], int | None] = {}
-    decimals = 0
-    for row in rows:
-        key = (row.measure, row.query_id)
-        if key in first_lines:
-            at = "" if row.line is None else f" on lines {first_lines[key]} and {row.line}"
-            raise DuplicateError(
-                f"{row.measure} of query {row.query_id!r} is there twice{at}",
-                hint="give the values of several systems a column system",
-                path=where,
-            )
-        first_lines[key] = row.line
-        if row.query_id == ALL:
-            of_all[row.measure] = row
-            continue
-        values.setdefault(row.measure, {})[row.query_id] = row.value
-        decimals = max(decimals, row.decimals or 0)
-    return ValueTable(
-        name=system,
-        tool=tool,
-        values=values,
-        of_all=of_all,
-        decimals=decimals if 1 < decimals <= MOST_ROUNDED else None,
-        where=format_path(where),
-    )
+    return reading.read_values(source)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from deadheat.core.errors import DataError, SourceTypeError
 from deadheat.core.io.columns import find_column
-from deadheat.core.io.kinds import COLUMN_NAMES
 from deadheat.core.io.records import Records, Wanted, as_written, read_records
+from deadheat.core.scalars import is_number
+from deadheat.plugins.values.forms import COLUMNS, names_of_columns
 from deadheat.plugins.values.lines import decimals_of, value_of
 from deadheat.plugins.values.table import ValueRow
 
-COLUMNS = {
-    "query_id": COLUMN_NAMES["run"]["query_id"],
-    "measure": ("measure", "metric"),
-    "value": ("value", "score"),
-}
 SYSTEMS = ("system", "model", "run", "retriever", "name")
 """Columns that tell systems apart; the last is that of PyTerrier's experiments."""
 ALLOWED = "{query: {measure: value}}, or a table with the columns query_id, measure and value"
@@ -31,26 +26,6 @@ WANTED = Wanted(
     id="query_id",
     number=as_written,
 )
-
-
-def names_of_columns(columns: Iterable[str]) -> dict[str, str] | None:
-    """Return what a table calls the query, the measure and the value; None if it lacks one of them.
-
-    Examples
-    --------
-    >>> names_of_columns(["name", "qid", "measure", "value"])
-    {'query_id': 'qid', 'measure': 'measure', 'value': 'value'}
-    >>> names_of_columns(["query_id", "doc_id", "score"]) is None
-    True
-    """
-    there = set(columns)
-    names = {}
-    for column, known in COLUMNS.items():
-        for name in known:
-            if name in there:
-                names[column] = name
-                break
-    return names if len(names) == len(COLUMNS) else None
 
 
 def read_rows(path: Path) -> Iterator[ValueRow]:
@@ -67,9 +42,9 @@ def read_rows(path: Path) -> Iterator[ValueRow]:
     if _is_by_query(records):
         yield from _rows_by_query(records, path)
         return
+    names = {}
     for column, known in COLUMNS.items():
-        find_column(known, records.columns, f"no column {column!r} in the table of values", path)
-    names = names_of_columns(records.columns) or {}
+        names[column] = find_column(known, records.columns, f"no column {column!r} in the table of values", path)
     frame, _ = records.with_points([names["value"]], path)
     yield from rows_of_frame(frame, names, path, records)
 
@@ -137,8 +112,8 @@ def _row(key: tuple[str, str], value: object, *, where: Path | str, line: int | 
         return ValueRow(query_id, measure, math.nan, None, line, system)
     if isinstance(value, str):
         text = value.strip()
-    elif isinstance(value, numbers.Real) and not isinstance(value, bool):
-        text = repr(float(value))
+    elif is_number(value):
+        text = repr(float(cast("float", value)))
     else:
         raise DataError(
             f"the value of {measure} for query {query_id!r} must be a number",
