@@ -149,6 +149,17 @@ def test_documents_taken_together_equal_a_sum_over_what_was_seen(
     assert found == pytest.approx(expected, rel=1e-11, abs=1e-15 * mean**2)
 
 
+@pytest.mark.parametrize("plain_stop", [0.0, 0.01])
+@pytest.mark.parametrize("n_alike", [64, 80])
+def test_documents_taken_together_equal_documents_added_one_by_one(plain_stop: float, n_alike: int) -> None:
+    stop = 0.02 * np.random.default_rng(4).random(80)
+    tie, index, shape = groups(stop.tolist(), 20, 100, plain_stop), np.array([0]), (70, 90)
+    one_by_one = cascade_variance.find_stop_moments(tie, index, shape, 0)
+    together = cascade_variance.find_stop_moments(tie, index, shape, n_alike)
+    for expected, found in zip(one_by_one, together, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
 def test_only_many_documents_are_taken_together() -> None:
     alike = cascade_variance.count_alike(groups([0.001] * 100 + [0.9] * 100, 0, 200), np.array([200 * 200]))
     assert 100 <= alike[0] < 110  # a few of the others do not spoil it

@@ -108,7 +108,7 @@ def _have_variance(groups: Groups) -> BoolArray:
 
     The others get a variance of 0, not a rounding error.
     """
-    is_change = np.diff(groups.stop, append=0.0) != 0
+    is_change = np.diff(groups.stop, append=0.0) != 0  # from a row to the next one
     n_changes_above = np.append(0, np.cumsum(is_change))
     last_listed = groups.first_listed + groups.n_listed - 1
     differ = n_changes_above[last_listed] != n_changes_above[groups.first_listed]

@@ -58,7 +58,7 @@ class DepthSums:
     mean_share : ndarray
         Mean share in the top d of the documents there that the longer ranking alone has.
     best_surplus : ndarray
-        The most of these that the shorter ranking could have below its end.
+        What X_d would grow by if the shorter ranking went on with the first of these documents, to depth d.
     """
 
     shared: FloatArray

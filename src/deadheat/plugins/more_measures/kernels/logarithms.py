@@ -1,17 +1,14 @@
-r"""The mean and the variance of a logarithm of a sum over ties, from the transforms of the sum.
+r"""The mean and the variance of a logarithm of a sum over ties, from the transforms of the sum (GMAP).
 
-A logarithm of a sum has no closed form over orders. But with E exponential, of rate 1 and independent of X > 0,
-:math:`W = \log E - \log X` has :math:`P(W > \tau) = E \exp(-e^\tau X) = \phi(\tau)`, the Laplace transform of X. So
-the moments of log X follow from integrals over :math:`\tau` of the difference between :math:`\phi` and the one of a
-constant. It is analytic for imaginary parts within :math:`\pm \pi / 2`, so that the trapezoidal rule with steps h is
-off by about :math:`\exp(-\pi^2 / h)`: less than rounding.
+docs/math.md, section 12: the moments of log X follow from integrals over :math:`\tau` of the difference between the
+Laplace transform of X at :math:`e^\tau` and that of a constant. The trapezoidal rule with steps h is off by about
+:math:`\exp(-\pi^2 / h)`: less than rounding.
 
-Of another smooth function f, a window around the possible sums makes a periodic function, and its Fourier series a
-sum of :math:`E \exp(i \omega X)`. A window between error functions of width :math:`\delta` needs frequencies up to
-about :math:`12 / \delta`; it may be as wide as f has room before it is singular.
+For another smooth function f, a window around the possible sums makes a periodic function, whose Fourier series is a
+sum of :math:`E \exp(i \omega X)`. A window between error functions of width d needs frequencies up to about 12 / d;
+it may be as wide as f has room before it is singular.
 
-Either transform is a product over ties, as they are independent. Inside a tie it is a walk from the last rank: of l
-relevant documents left on i ranks, the last rank has one with probability l / i, and a factor for what it adds.
+Either transform is a product over ties, as they are independent.
 """
 
 import math
@@ -24,11 +21,12 @@ from numpy.typing import NDArray
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import batches
 
-STEP = 0.28
-DEEPEST = -36.0  # exp(-36) is below rounding
+STEP = 0.28  # h
+DEEPEST = -36.0  # lowest tau: exp(-36) is below rounding
+HIGHEST = 3.7  # highest tau: exp(-exp(3.7)) is as well
 SHARPNESS = 5.8  # erf of it is 1 to rounding
-HIGHEST = 3.7  # exp(-exp(3.7)) is as well
 EVERYTHING = 1e300  # so large an argument of the transform that any positive sum vanishes
+MAX_CELLS = 1 << 22  # of the states of ties that are walked together
 
 # `value(ties, left, i)`: what the last of `left` relevant documents adds on rank i of the ties, 0 or more
 Value: TypeAlias = Callable[[IntArray, IntArray, int], FloatArray]
@@ -48,6 +46,9 @@ def n_nodes(spread: float) -> int:
 def transform(tied: IntArray, count: IntArray, value: Value, s: NDArray[Any]) -> NDArray[Any]:
     """Return the mean over orders of exp(-s x), with x what a tie adds.
 
+    A walk from the last rank of a tie: of l relevant documents left on i ranks, the last rank has one with probability
+    l / i, and a factor for what it adds.
+
     Parameters
     ----------
     tied, count : ndarray of shape (n_ties,)
@@ -60,23 +61,24 @@ def transform(tied: IntArray, count: IntArray, value: Value, s: NDArray[Any]) ->
     -------
     ndarray of shape (n_ties, n_nodes)
     """
-    found = np.ones_like(s)
-    most = int(count.max(initial=0)) + 1
-    for index, width in batches(tied, max(1, (1 << 22) // (most * s.shape[1]))):
+    means = np.ones_like(s)
+    n_nodes = s.shape[1]
+    most_left = int(count.max(initial=0)) + 1
+    for index, width in batches(tied, max(1, MAX_CELLS // (most_left * n_nodes))):
         size = int(count[index].max()) + 1
         left = np.arange(size)
-        state = np.zeros((len(index), size, s.shape[1]), s.dtype)
+        state = np.zeros((len(index), size, n_nodes), s.dtype)  # by relevant documents left
         state[np.arange(len(index)), count[index]] = 1.0
         for i in range(width, 0, -1):
-            on = np.flatnonzero(tied[index] >= i)
-            ties = index[on]
+            row = np.flatnonzero(tied[index] >= i)
+            ties = index[row]
             chance = np.minimum(left / i, 1.0)[:, None]
-            moved = state[on] * chance * np.exp(-s[ties, None] * value(ties, left, i)[..., None])
-            stayed = state[on] * (1 - chance)
+            moved = state[row] * chance * np.exp(-s[ties, None] * value(ties, left, i)[..., None])
+            stayed = state[row] * (1 - chance)
             stayed[:, :-1] += moved[:, 1:]
-            state[on] = stayed
-        found[index] = state[:, 0]
-    return found
+            state[row] = stayed
+        means[index] = state[:, 0]
+    return means
 
 
 def moments(
@@ -139,18 +141,24 @@ def moments_of(
     start, length = low - room[0], high - low + room[0] + room[1]
     step = length / (2 * n_nodes)
     points = start[:, None] + step[:, None] * (np.arange(2 * n_nodes) + 0.5)
-    rising, falling = (
-        np.vectorize(math.erf, otypes=[float])(2 * SHARPNESS * ((points - end[:, None]) / wide[:, None] + shift))
-        for end, wide, shift in ((low, room[0], 0.5), (high, room[1], -0.5))
-    )
-    window, values = (rising - falling) / 2, function(points)
+    room_below, room_above = room
+    rising = _erf_step((points - low[:, None]) / room_below[:, None] + 0.5)
+    falling = _erf_step((points - high[:, None]) / room_above[:, None] - 0.5)
+    window = (rising - falling) / 2
+    values = function(points)
     omega = 2 * np.pi / length[:, None] * np.arange(n_nodes)
     means = transform_at(-1j * omega) * np.exp(-1j * omega * points[:, :1])  # from the first point on
-    weights = np.where(np.arange(n_nodes) > 0, 2.0, 1.0)
+    weights = np.where(np.arange(n_nodes) > 0, 2.0, 1.0)  # each frequency also stands for the negative one
 
-    def expected(of_points: FloatArray) -> FloatArray:
+    def average(of_points: FloatArray) -> FloatArray:
         series = np.fft.rfft(of_points * window, axis=1)[:, :n_nodes] / (2 * n_nodes)
         return (weights * (series * means).real).sum(axis=1)
 
-    mean = expected(values)
-    return mean, np.maximum(expected((values - mean[:, None]) ** 2), 0.0)
+    mean = average(values)
+    return mean, np.maximum(average((values - mean[:, None]) ** 2), 0.0)
+
+
+def _erf_step(x: FloatArray) -> FloatArray:
+    """Return a smooth step from -1 to 1 between -1/2 and 1/2."""
+    erf = np.vectorize(math.erf, otypes=[float])
+    return np.asarray(erf(2 * SHARPNESS * x))
