@@ -332,11 +332,11 @@ def test_members_of_gzip_in_pieces(tmp_path: Path) -> None:
     for size in (1, 2, 7, 100, 10_000):
         path.write_bytes(data)
         with path.open("rb") as file:
-            assert b"".join(unpacking._gunzipped(file, size)) == gzip.decompress(data) == b"".join(texts)
+            assert b"".join(unpacking._gunzip(file, size)) == gzip.decompress(data) == b"".join(texts)
     for end in range(18, len(gzip.compress(texts[0]))):
         path.write_bytes(data[:end])
         with path.open("rb") as file, pytest.raises(EOFError):
-            b"".join(unpacking._gunzipped(file, 7))
+            b"".join(unpacking._gunzip(file, 7))
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import FileFormatError, SwappedFilesError
-from deadheat.core.io.kinds import OTHER_KIND, Kind
+from deadheat.core.io.kinds import Kind
 from deadheat.core.io.results import Listing
 
 SWAPPED = "were qrels and run given in the wrong order?"
@@ -13,7 +13,20 @@ Document = Mapping[Any, Any]
 
 
 class Export(NamedTuple):
-    """A JSON document of another tool that holds qrels or a run; how it is recognised, and read."""
+    """A JSON document of another tool that holds qrels or a run.
+
+    Attributes
+    ----------
+    name : str
+        What it is, with its article, for messages.
+    kind : {"qrels", "run"}
+    matches : callable
+        Takes a document; tells whether it has this form.
+    read : callable
+        Takes the document, and where it comes from.
+    instead : str
+        What to give if the other kind is wanted.
+    """
 
     name: str
     kind: Kind
@@ -43,15 +56,19 @@ def register_document(
     instead : str
         What to give if the other kind is wanted.
     """
-    return lambda read: EXPORTS.append(Export(name, kind, matches, read, instead))
+
+    def register(read: Callable[[Document, str], Listing]) -> None:
+        EXPORTS.append(Export(name, kind, matches, read, instead))
+
+    return register
 
 
 def known_exports() -> list[Export]:
     """Return the documents that are known, in the order in which they are asked."""
-    return hooks.load_in_order("objects", EXPORTS, lambda one: one.read.__module__)
+    return hooks.load_in_order("objects", EXPORTS, lambda known: known.read.__module__)
 
 
-def read_export(held: Document, kind: Kind, where: str) -> Listing | None:
+def read_export(document: Document, kind: Kind, where: str) -> Listing | None:
     """Return the queries in a document of another tool, and notes; None if its form is not known.
 
     Raises
@@ -61,44 +78,59 @@ def read_export(held: Document, kind: Kind, where: str) -> Listing | None:
     DataError
         It has the form, but cannot be evaluated.
     """
-    saved = str(held.get("kind"))
-    use = hooks.describe_use_of_saved(saved)
-    if use is not None and "format" in held:
-        raise FileFormatError(f"is a saved {saved.removeprefix('deadheat ')}", allowed=kind, hint=use, path=where)
-    found = next((one for one in known_exports() if one.matches(held)), None)
-    if found is None and _is_document(held) and third_party.load("objects"):
-        return read_export(held, kind, where)
-    if found is None:
-        _check_objects(held)
+    _refuse_saved(document, kind, where)
+    export = _find_export(document)
+    if export is None and _is_document(document) and third_party.load("objects"):
+        return read_export(document, kind, where)
+    if export is None:
+        _check_objects(document)
         return None
-    if found.kind != kind:
+    if export.kind != kind:
         what = {"qrels": "judgments", "run": "results"}
         raise SwappedFilesError(
-            f"{found.name} holds {what[OTHER_KIND[kind]]}, expected {what[kind]}", hint=found.instead, path=where
+            f"{export.name} holds {what[export.kind]}, expected {what[kind]}", hint=export.instead, path=where
         )
-    return found.read(held, where)
+    return export.read(document, where)
 
 
-def _is_document(held: Document) -> bool:
+def _refuse_saved(document: Document, kind: Kind, where: str) -> None:
+    """Raise `FileFormatError` for what deadheat itself saved, with what reads it."""
+    saved_kind = str(document.get("kind"))
+    use = hooks.describe_use_of_saved(saved_kind)
+    if use is not None and "format" in document:
+        raise FileFormatError(f"is a saved {saved_kind.removeprefix('deadheat ')}", allowed=kind, hint=use, path=where)
+
+
+def _find_export(document: Document) -> Export | None:
+    """Return the first known export that has the form of a document."""
+    for export in known_exports():
+        if export.matches(document):
+            return export
+    return None
+
+
+def _is_document(document: Document) -> bool:
     """Tell whether a dict is no plain one of queries: a value is no collection, or has objects inside objects."""
-    first = next(iter(held.values()), None)
+    first = next(iter(document.values()), None)
     return not isinstance(first, Mapping | list | tuple) or _has_objects_inside(first)
 
 
-def _check_objects(held: Document) -> None:
+def _check_objects(document: Document) -> None:
     """Raise `MissingPluginError` for objects inside objects, which are no numbers, where a plugin is missing."""
     missing = hooks.list_missing_plugins("objects")
-    if missing and any(map(_has_objects_inside, held.values())):
+    if missing and any(map(_has_objects_inside, document.values())):
         raise hooks.missing_plugin("a JSON document of another tool", missing[0])
 
 
-def _has_objects_inside(held: object) -> bool:
-    if isinstance(held, Mapping):
-        return any(isinstance(one, Mapping) or _are_objects(one) for one in held.values())
-    if not isinstance(held, list) or not _are_objects(held):
+def _has_objects_inside(value: object) -> bool:
+    """Tell whether an object has objects or lists of these, or a list has objects that have lists of objects."""
+    if isinstance(value, Mapping):
+        return any(isinstance(member, Mapping) or _are_objects(member) for member in value.values())
+    if not isinstance(value, list) or not _are_objects(value):
         return False
-    return any(map(_are_objects, held[0].values()))
+    return any(map(_are_objects, value[0].values()))
 
 
-def _are_objects(held: object) -> bool:
-    return isinstance(held, list) and bool(held) and isinstance(held[0], Mapping)
+def _are_objects(value: object) -> bool:
+    """Tell whether a value is a list whose first item is an object."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)

@@ -38,7 +38,7 @@ REGISTERED: list[FolderReader] = []  # asked in their order, and only where ther
 
 def read_folder(folder: Path, kind: Kind) -> Content | None:
     """Return what all files of a folder hold together; None if one of its files is to be read."""
-    for reader in _readers_of(folder):
+    for reader in _list_readers(folder):
         files = reader.files(folder, kind)
         if files:
             return reader.read(files, folder)
@@ -53,18 +53,19 @@ def list_files(folder: Path) -> Sequence[Path]:
     DataError
         There are none, or several to choose from.
     """
-    for reader in _readers_of(folder):
+    for reader in _list_readers(folder):
         files = reader.files(folder, None)
         if files:
             return files
-    return [choose_file(folder)[0]]
+    file, _ = choose_file(folder)
+    return [file]
 
 
-def _readers_of(folder: Path) -> Sequence[FolderReader]:
+def _list_readers(folder: Path) -> Sequence[FolderReader]:
     """Return the readers that may know a folder; none if there is a file in it to choose."""
     if any(folder.glob(QRELS)) or any(folder.glob(f"*{PREDICTIONS}")):
         return ()
-    return hooks.load_in_order("objects", REGISTERED, lambda one: one.read.__module__)
+    return hooks.load_in_order("objects", REGISTERED, lambda reader: reader.read.__module__)
 
 
 def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
@@ -83,7 +84,8 @@ def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     SwappedFilesError
         It holds the other kind.
     """
-    qrels, predictions = sorted(folder.glob(QRELS)), sorted(folder.glob(f"*{PREDICTIONS}"))
+    qrels = sorted(folder.glob(QRELS))
+    predictions = sorted(folder.glob(f"*{PREDICTIONS}"))
     holds: Kind = "qrels" if qrels else "run"
     if not (qrels or predictions):
         raise DataError(
@@ -100,18 +102,21 @@ def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
             hint=SWAPPED,
             path=folder,
         )
-    chosen = [one for one in qrels if one.stem == "test"] or qrels or predictions
-    if len(chosen) > 1:
-        what, hint = "splits" if qrels else "tasks", f"name the file: {chosen[0]}"
+    test_splits = [path for path in qrels if path.stem == "test"]
+    candidates = test_splits or qrels or predictions
+    if len(candidates) > 1:
         raise DataError(
-            f"holds several {what}",
-            found=", ".join(one.relative_to(folder).as_posix() for one in chosen),
+            "holds several splits" if qrels else "holds several tasks",
+            found=", ".join(path.relative_to(folder).as_posix() for path in candidates),
             allowed="one",
-            hint=hint,
+            hint=f"name the file: {candidates[0]}",
             path=folder,
         )
+    (file,) = candidates
     if not qrels:
-        return chosen[0], f"run from {chosen[0].name}"
-    others = ", ".join(one.stem for one in qrels if one != chosen[0])
-    note = f"qrels of the split {chosen[0].stem} of {folder.name}"
-    return chosen[0], f"{note}; others: {others}" if others else note
+        return file, f"run from {file.name}"
+    note = f"qrels of the split {file.stem} of {folder.name}"
+    other_splits = ", ".join(path.stem for path in qrels if path != file)
+    if other_splits:
+        note += f"; others: {other_splits}"
+    return file, note

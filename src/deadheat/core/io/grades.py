@@ -61,23 +61,35 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
     >>> [read_grade(one).value for one in ("I cannot rate this.", "2 or 3", "Error 429", "Passage 2 is off topic", "")]
     [None, None, None, None, None]
     """
-    answer = _of_object(answer)
+    answer = _take_out_of_object(answer)
     if isinstance(answer, str):
-        meant = {normal_words(name): number for name, number in (grades or {}).items()}
-        words = normal_words(answer) if meant else ""
-        if words in meant:
-            return Grade(float(meant[words]))
-        found = {(float(number), float(scale) if scale else None) for number, scale in NUMBERS.findall(answer)}
-        if len(found) != 1 or not re.search(GRADED, answer):
-            return Grade(None)
-        ((number, scale),) = found
-        is_on_scale = scale is None or 0 <= number <= scale
-        return Grade(number, scale) if is_on_scale and math.isfinite(number) else Grade(None)
+        return _read_text(answer, grades or {})
     number = math.nan
     if hasattr(answer, "__float__") and not isinstance(answer, bool):
         with suppress(TypeError, ValueError, OverflowError):  # of several numbers, one not defined, one beyond floats
             number = float(cast("float", answer))
-    return Grade(number if math.isfinite(number) else None)
+    if not math.isfinite(number):
+        return Grade(None)
+    return Grade(number)
+
+
+def _read_text(answer: str, grades: Mapping[str, float]) -> Grade:
+    """Return the grade that words stand for, or the only number of a text."""
+    if grades:
+        number_of_words = {normal_words(name): number for name, number in grades.items()}
+        words = normal_words(answer)
+        if words in number_of_words:
+            return Grade(float(number_of_words[words]))
+    candidates = set()
+    for number_text, scale_text in NUMBERS.findall(answer):
+        candidates.add((float(number_text), float(scale_text) if scale_text else None))
+    if len(candidates) != 1 or not re.search(GRADED, answer):
+        return Grade(None)
+    number, scale = candidates.pop()
+    is_beyond_scale = scale is not None and not 0 <= number <= scale
+    if is_beyond_scale or not math.isfinite(number):
+        return Grade(None)
+    return Grade(number, scale)
 
 
 def describe_far_grades(values: Iterable[float | None]) -> str:
@@ -95,28 +107,32 @@ def describe_far_grades(values: Iterable[float | None]) -> str:
     far = [f"{grade:g}" for grade in grades.unique().sort() if grade > 10 * usual]
     if not far:
         return ""
-    return (
-        f"{format_list(far)} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades"
-    )
+    shown = format_list(far)
+    return f"{shown} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades"
 
 
-def _of_object(answer: object) -> object:
+def _take_out_of_object(answer: object) -> object:
     """Return the grade of an answer that is a JSON object with one key for it, such as ``{"score": 2, "why": ...}``."""
-    answer = parse_json(FENCED.sub(r"\1", answer) if isinstance(answer, str) else answer, "{")
+    if isinstance(answer, str):
+        answer = FENCED.sub(r"\1", answer)
+    answer = parse_json(answer, "{")
     if not isinstance(answer, Mapping):
         return answer
-    found = [value for name, value in answer.items() if str(name).casefold() in GRADES]
-    return found[0] if len(found) == 1 else None
+    values = [value for name, value in answer.items() if str(name).casefold() in GRADES]
+    return values[0] if len(values) == 1 else None
 
 
 def normal_words(text: str) -> str:
     """Return words without case, marks around them and blanks between."""
     words = re.search(r"(?s)\w(?:.*\w)?", text.casefold())
-    return " ".join(words[0].split()) if words else ""
+    if words is None:
+        return ""
+    return " ".join(words[0].split())
 
 
 def parse_json(answer: object, opening: str) -> object:
     """Return the list or object that an answer holds as JSON, by the bracket that opens it; else the answer."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(answer) if isinstance(answer, str) and answer.lstrip().startswith(opening) else answer
+    if isinstance(answer, str) and answer.lstrip().startswith(opening):
+        with suppress(ValueError, RecursionError):
+            return json.loads(answer)
     return answer

@@ -1,8 +1,8 @@
 """What stands around work on a user's data, and loads no Polars: a guard, a watch over forks, and one over files.
 
 The guard turns failures of Polars and other engines into errors; in the command, what Polars' threads print when they
-panic is hidden too. A fork loses the threads of Polars: a call that needs
-them would hang for ever, and raises an error instead. The files that are read are noted, so that none of them is
+panic is hidden too. A fork loses the threads of Polars: a call that needs them would hang for ever, and raises an error
+instead. The files that are read are noted, so that none of them is
 written over.
 """
 
@@ -62,12 +62,12 @@ def guard_polars(where: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as error:
         if error.strerror:  # of this system; that of a store has words only
             raise
-        raise DataError(f"cannot be read: {_told(error)}", path=os.fspath(where)) from error
+        raise DataError(f"cannot be read: {_extract_reason(error)}", path=os.fspath(where)) from error
     except Exception as error:
         engine = _ENGINES.get(type(error).__module__.partition(".")[0])
         if engine is None or "PythonException" in f"{type(error).__name__} {error}":  # of our own code in a worker
             raise
-        raise DataError(f"{engine} failed: {_told(error)}", path=os.fspath(where)) from error
+        raise DataError(f"{engine} failed: {_extract_reason(error)}", path=os.fspath(where)) from error
     finally:
         _OUTCRIES.show()
 
@@ -125,8 +125,8 @@ def take_stderr() -> None:
     For a process that is the command and no other program.
     """
     _OUTCRIES.stderr = os.dup(2)
-    given = sys.stderr
-    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding=given.encoding, errors=given.errors)
+    stderr = sys.stderr
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding=stderr.encoding, errors=stderr.errors)
 
 
 def give_stderr_back() -> None:
@@ -142,15 +142,19 @@ def guard_rows(where: str) -> Iterator[None]:
     try:
         yield
     except pl.exceptions.PolarsError as error:
-        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
-        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
+        first_line, _, _ = str(error).partition("\n")
+        reason, _, _ = first_line.partition(", hint: ")  # Polars' hints are for programs
+        raise DataError(f"rows cannot be read as ids and numbers: {reason}", path=where) from error
 
 
-def _told(error: Exception) -> str:
+def _extract_reason(error: Exception) -> str:
     """Return the line of a message that says what is wrong."""
     text = str(error).strip()
     causes = re.findall(_CAUSE, text)
-    return causes[-1] if causes else text.partition("\n")[0]
+    if causes:
+        return causes[-1]
+    first_line, _, _ = text.partition("\n")
+    return first_line
 
 
 class _Threads:
@@ -194,10 +198,10 @@ def _close_polars() -> None:
     """Let Polars raise in this process wherever it would wait for threads that are not there."""
     polars = sys.modules.get("polars")
     for class_name, methods in _WITH_THREADS.items():
-        own_class = getattr(polars, class_name, None)
+        polars_class = getattr(polars, class_name, None)
         for method in methods:
-            if hasattr(own_class, method):
-                setattr(own_class, method, _raise_lost)
+            if hasattr(polars_class, method):
+                setattr(polars_class, method, _raise_lost)
 
 
 def _raise_lost(*_: object, **__: object) -> None:
@@ -234,8 +238,8 @@ def name_file_in_errors(path: str | os.PathLike[str], *others: str | os.PathLike
     try:
         yield
     except OSError as error:
-        known = [os.fspath(one) for one in others]
-        if error.strerror is None or error.filename not in {None, *known}:
+        other_names = [os.fspath(other) for other in others]
+        if error.strerror is None or error.filename not in {None, *other_names}:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
@@ -243,10 +247,10 @@ def name_file_in_errors(path: str | os.PathLike[str], *others: str | os.PathLike
 @contextmanager
 def collect_read_files() -> Iterator[set[tuple[int, int]]]:
     """Yield a set that gets device and number of each file that is opened to be read while the context lasts."""
-    found: set[tuple[int, int]] = set()
-    _notebooks.append(found)
+    files: set[tuple[int, int]] = set()
+    _notebooks.append(files)
     try:
-        yield found
+        yield files
     finally:
         _notebooks.pop()
 

@@ -54,53 +54,59 @@ class JsonText:
     def __init__(self, text: str, path: Path, *, number: Callable[[str], object] | None = None) -> None:
         self.text = text
         self.value: Any = parse_json(text, path, number=number)
-        self._found: dict[int, dict[str | int, int]] = {}
+        self._member_offsets: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, keys: Sequence[str | int]) -> int:
         """Return the line on which a part begins, given the object keys and list places that lead to it."""
-        return self._line(self._offset(keys))
+        return self._find_line(self._find_offset(keys))
 
     def lines_of_items(self, keys: Sequence[str | int]) -> list[int]:
         """Return the line on which each item of a list begins."""
-        return [self._line(offset) for offset in self._members(self._offset(keys)).values()]
+        offsets = self._find_members(self._find_offset(keys)).values()
+        return [self._find_line(offset) for offset in offsets]
 
     def texts_of_items(self) -> Iterator[tuple[int, str]]:
         """Yield the line on which each item begins, and its text, of a text that is a list."""
-        for at in self._members(self._next(0)).values():
-            yield self._line(at), self.text[at : _DECODER.raw_decode(self.text, at)[1]]
+        for start in self._find_members(self._skip_blanks(0)).values():
+            _, end = _DECODER.raw_decode(self.text, start)
+            yield self._find_line(start), self.text[start:end]
 
     @cached_property
     def _newlines(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self.text)]
+        return [newline.start() for newline in re.finditer("\n", self.text)]
 
-    def _line(self, offset: int) -> int:
+    def _find_line(self, offset: int) -> int:
         return bisect_right(self._newlines, offset) + 1
 
-    def _offset(self, keys: Sequence[str | int]) -> int:
-        offset = self._next(0)
+    def _find_offset(self, keys: Sequence[str | int]) -> int:
+        """Return the offset of a part, given the keys and places that lead to it."""
+        offset = self._skip_blanks(0)
         for key in keys:
-            offset = self._members(offset)[key]
+            offset = self._find_members(offset)[key]
         return offset
 
-    def _members(self, offset: int) -> dict[str | int, int]:
+    def _find_members(self, offset: int) -> dict[str | int, int]:
         """Return the offset of each member of the object or list at an offset, by its key or place."""
-        if offset not in self._found:
-            members = self._found[offset] = {}
-            is_object = self.text[offset] == "{"
-            at = self._next(offset + 1)
-            while self.text[at] not in "]}":
-                key: str | int = len(members)
-                if is_object:
-                    key, end = _DECODER.raw_decode(self.text, at)
-                    at = self._next(end)
-                members[key] = at
-                at = self._next(_DECODER.raw_decode(self.text, at)[1])
-        return self._found[offset]
+        if offset in self._member_offsets:
+            return self._member_offsets[offset]
+        members: dict[str | int, int] = {}
+        is_object = self.text[offset] == "{"
+        at = self._skip_blanks(offset + 1)
+        while self.text[at] not in "]}":
+            key: str | int = len(members)
+            if is_object:
+                key, end_of_key = _DECODER.raw_decode(self.text, at)
+                at = self._skip_blanks(end_of_key)
+            members[key] = at
+            _, end_of_value = _DECODER.raw_decode(self.text, at)
+            at = self._skip_blanks(end_of_value)
+        self._member_offsets[offset] = members
+        return members
 
-    def _next(self, offset: int) -> int:
+    def _skip_blanks(self, offset: int) -> int:
         """Return the offset of the next character that is not a blank, comma or colon."""
-        found = _BETWEEN.match(self.text, offset)
-        return found.end() if found else offset
+        between = _BETWEEN.match(self.text, offset)
+        return between.end() if between else offset
 
 
 def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = False) -> str:
@@ -139,68 +145,99 @@ def parse_json(
     MalformedRowError, DuplicateError
         It is not JSON, or UTF-8 cannot hold it, or an object has a repeated key.
     """
-    closed = 0
+    n_closed = 0
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """Build an object; JSON allows repeated keys, of which Python would keep the last."""
-        nonlocal closed
-        closed += 1
+        nonlocal n_closed
+        n_closed += 1
         built = dict(pairs)
+        repeated = None
         if len(built) != len(pairs):
-            names = [name for name, _ in pairs if needed is None or name in needed]
-            for twice in (name for name in names if names.count(name) > 1):
-                raise DuplicateError(
-                    f"key {twice!r} appears twice in one object",
-                    allowed="once",
-                    path=path,
-                    line=line or _line_of_object(text, closed),
-                )
+            repeated = _find_repeated_key(pairs, needed)
+        if repeated is not None:
+            raise DuplicateError(
+                f"key {repeated!r} appears twice in one object",
+                allowed="once",
+                path=path,
+                line=line or _find_line_of_object(text, n_closed),
+            )
         return built
 
     try:
         value = json.loads(text, object_pairs_hook=build, parse_int=number, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
-        raise MalformedRowError(
-            f"invalid JSON, {quote_text(text.strip())}: {error.msg}"
-            if line
-            else f"invalid JSON, {error.msg.removesuffix(' at')}, column {error.colno}",
-            hint=Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ")
-            if line is None and error.msg == "Extra data"
-            else None,
-            path=path,
-            line=line or error.lineno,
-        ) from error
+        raise _make_syntax_error(error, text, path, line) from error
     except DataError:
         raise
     except RecursionError:
-        raise _too_deep(path, line) from None
+        raise _make_too_deep_error(path, line) from None
     except ValueError as error:  # Python reads no more digits
-        most = sys.get_int_max_str_digits()
-        found = re.search(rf"[0-9]{{{most + 1}}}", text)
-        raise MalformedRowError(
-            f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text",
-            path=path,
-            line=line or (text.count("\n", 0, found.start()) + 1 if found else None),
-        ) from error
+        raise _make_digits_error(text, path, line) from error
     if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
-        raise _too_deep(path, line)
+        raise _make_too_deep_error(path, line)
     if needed is None:
         _check_characters(text, path, line)
     return value
 
 
+def _find_repeated_key(pairs: Sequence[tuple[str, Any]], needed: Collection[str] | None) -> str | None:
+    """Return the first key that comes again, of all keys or of those that matter."""
+    names = [name for name, _ in pairs if needed is None or name in needed]
+    for name in names:
+        if names.count(name) > 1:
+            return name
+    return None
+
+
+def _make_syntax_error(error: json.JSONDecodeError, text: str, path: Path, line: int | None) -> MalformedRowError:
+    """Return the error for text that is not JSON; in JSON lines it shows the line, else it names the column."""
+    if line:
+        return MalformedRowError(f"invalid JSON, {quote_text(text.strip())}: {error.msg}", path=path, line=line)
+    hint = None
+    if error.msg == "Extra data":
+        hint = Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ")
+    return MalformedRowError(
+        f"invalid JSON, {error.msg.removesuffix(' at')}, column {error.colno}",
+        hint=hint,
+        path=path,
+        line=error.lineno,
+    )
+
+
+def _make_digits_error(text: str, path: Path, line: int | None) -> MalformedRowError:
+    """Return the error for a whole number with more digits than Python reads."""
+    most = sys.get_int_max_str_digits()
+    digits = re.search(rf"[0-9]{{{most + 1}}}", text)
+    if line is None and digits:
+        line = _count_lines(text, digits.start())
+    return MalformedRowError(
+        f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text",
+        path=path,
+        line=line,
+    )
+
+
 def _check_characters(text: str, path: Path, line: int | None) -> None:
     r"""Raise `MalformedRowError` for a lone surrogate: a ``\ud800`` by itself, which no file can hold."""
-    for found in _STRING_OR_BRACE.finditer(text) if _SURROGATE.search(text) else ():
+    if not _SURROGATE.search(text):
+        return
+    for token in _STRING_OR_BRACE.finditer(text):
+        if not _SURROGATE.search(token[0]):
+            continue
         try:
-            if _SURROGATE.search(found[0]):
-                json.loads(found[0]).encode()
+            json.loads(token[0]).encode()
         except UnicodeEncodeError as error:
             raise MalformedRowError(
-                f"{quote_text(found[0])} has a lone surrogate, expected text that UTF-8 can hold",
+                f"{quote_text(token[0])} has a lone surrogate, expected text that UTF-8 can hold",
                 path=path,
-                line=line or text.count("\n", 0, found.start()) + 1,
+                line=line or _count_lines(text, token.start()),
             ) from error
+
+
+def _count_lines(text: str, offset: int) -> int:
+    """Return the number of the line on which an offset is."""
+    return text.count("\n", 0, offset) + 1
 
 
 def parse_object(
@@ -218,26 +255,30 @@ def parse_object(
     return given
 
 
-def _is_deep(held: dict[str, Any] | list[Any], left: int = DEEPEST) -> bool:
-    """Return whether lists and objects are nested too deeply."""
-    members = held.values() if isinstance(held, dict) else held
-    return not left or any(_is_deep(one, left - 1) for one in members if type(one) in _NESTED)
+def _is_deep(value: dict[str, Any] | list[Any], n_levels: int = DEEPEST) -> bool:
+    """Return whether lists and objects are nested in more levels than allowed."""
+    if n_levels == 0:
+        return True
+    members = value.values() if isinstance(value, dict) else value
+    return any(_is_deep(member, n_levels - 1) for member in members if type(member) in _NESTED)
 
 
-def _too_deep(path: Path, line: int | None) -> MalformedRowError:
+def _make_too_deep_error(path: Path, line: int | None) -> MalformedRowError:
     return MalformedRowError(
         f"JSON with lists and objects nested more than {DEEPEST} levels deep", path=path, line=line
     )
 
 
-def _line_of_object(text: str, closed: int) -> int:
-    """Return the line on which the object begins whose closing brace is number `closed`."""
+def _find_line_of_object(text: str, n_closed: int) -> int:
+    """Return the line on which the object begins whose closing brace is number `n_closed`."""
     starts: list[int] = []
-    for found in _STRING_OR_BRACE.finditer(text):
-        if found[0] == "{":
-            starts.append(found.start())
-        elif found[0] == "}":
-            start, closed = starts.pop(), closed - 1
-            if not closed:
-                return text.count("\n", 0, start) + 1
-    raise ValueError(f"no object is closed as number {closed}")
+    n_left = n_closed
+    for token in _STRING_OR_BRACE.finditer(text):
+        if token[0] == "{":
+            starts.append(token.start())
+        elif token[0] == "}":
+            start = starts.pop()
+            n_left -= 1
+            if n_left == 0:
+                return _count_lines(text, start)
+    raise ValueError(f"no object is closed as number {n_closed}")

@@ -44,7 +44,7 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     SourceTypeError
         The object holds the other kind, or several tables; or another function takes it; or nothing is known of it.
     """
-    for recognise in _recognisers_for(source):
+    for recognise in _list_recognisers(source):
         content = recognise(source, kind, where, given)
         if content is not None:
             return content
@@ -56,14 +56,14 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     return read_frame(source, kind, where, given)
 
 
-def _recognisers_for(source: object) -> list[Recogniser]:
-    """Return who is asked about an object; for frames, lists and tuples no plugin needs to be loaded."""
+def _list_recognisers(source: object) -> list[Recogniser]:
+    """Return the recognisers to ask about an object; for frames, lists and tuples no plugin needs to be loaded."""
     if type(source).__module__.startswith("pyspark.sql."):
         return []  # such a frame has a column for every attribute that it is asked for
-    own: list[Recogniser] = [read_mapping, _of_deadheat]
+    core_recognisers: list[Recogniser] = [read_mapping, _read_cases]
     if not _may_be_known_to_others(source):
-        return own
-    return own + hooks.load_in_order("objects", RECOGNISERS, lambda one: one.__module__)
+        return core_recognisers
+    return core_recognisers + hooks.load_in_order("objects", RECOGNISERS, lambda recognise: recognise.__module__)
 
 
 def _may_be_known_to_others(source: object) -> bool:
@@ -102,7 +102,7 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
     return Content.of_lists(listing)
 
 
-def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
+def _read_cases(source: Any, kind: Kind, _where: str, _given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
     """Read what gives qrels; raise for an evaluation and for a matrix, with the function that takes them."""
     note_on_qrels = getattr(type(source), "note_on_qrels", None)
     if kind == "qrels" and note_on_qrels is not None:

@@ -81,11 +81,18 @@ def unpack(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
     FileFormatError
         A compressed file is truncated or damaged.
     """
-    kind, n_bytes = detect_compression(file.peek(HEAD)), 0
+    kind = detect_compression(file.peek(HEAD))
     if kind is None:
         yield from iter(partial(file.read, size), b"")
         return
-    pieces, error_of_kind = (_gunzipped(file, size), zlib.error) if kind == "gzip" else _decompressed(file, size)
+    error_of_kind: type[Exception] = zlib.error
+    if kind == "gzip":
+        pieces = _gunzip(file, size)
+    else:
+        zstd = _import_zstd()
+        pieces = _decompress_zstd(file, size, zstd)
+        error_of_kind = zstd.ZstdError
+    n_bytes = 0
     try:
         for piece in pieces:
             n_bytes += len(piece)
@@ -105,8 +112,10 @@ class _Packed:
     """
 
     def __init__(self, file: BufferedReader, size: int) -> None:
-        self._file, self._most = file, size
-        self._data, self._at = b"", 0
+        self._file = file
+        self._most = size
+        self._data = b""
+        self._at = 0
         self._n_empty = 0
         self.begin_member()
 
@@ -117,7 +126,8 @@ class _Packed:
     def take(self) -> bytes:
         """Return the next piece; empty at the end of the file."""
         if self._at == len(self._data):
-            self._data, self._at = self._file.read(self._most), 0
+            self._data = self._file.read(self._most)
+            self._at = 0
         piece = self._data[self._at : self._at + self._size]
         self._at += len(piece)
         self._size = min(2 * self._size, self._most)
@@ -129,24 +139,28 @@ class _Packed:
 
     def end_member(self, n_bytes: int) -> None:
         """Note the end of a member with so much content; raise EOFError if very many have none."""
-        self._n_empty += n_bytes == 0
+        if n_bytes == 0:
+            self._n_empty += 1
         if self._n_empty > _MOST_EMPTY:
             raise EOFError(f"it has more than {_MOST_EMPTY:,} empty parts")
         self.begin_member()
 
 
-def _gunzipped(file: BufferedReader, size: int) -> Iterator[bytes]:
+def _gunzip(file: BufferedReader, size: int) -> Iterator[bytes]:
     """Yield the content of gzip's members; zlib refuses flags that RFC 1952 reserves, Python's gzip does not."""
     packed = _Packed(file, size)
-    member, n_bytes = None, 0
+    member = None
+    n_bytes = 0
     while data := packed.take():
         if member is None:
-            given, data = data, data.lstrip(b"\0")  # members may have padding behind them
-            if not data:
+            without_padding = data.lstrip(b"\0")  # members may have padding behind them
+            if not without_padding:
                 continue
-            if len(data) < len(given):
+            if len(without_padding) < len(data):
                 packed.begin_member()
-            member, n_bytes = zlib.decompressobj(wbits=31), 0
+            data = without_padding
+            member = zlib.decompressobj(wbits=31)
+            n_bytes = 0
         piece = member.decompress(data, size)
         n_bytes += len(piece)
         if piece:
@@ -161,32 +175,35 @@ def _gunzipped(file: BufferedReader, size: int) -> Iterator[bytes]:
         raise EOFError("it ends before its end-of-stream marker was reached")
 
 
-def _decompressed(file: BufferedReader, size: int) -> tuple[Iterator[bytes], type[Exception]]:
-    """Return the content of Zstandard's frames, and what is raised where they are damaged."""
+def _import_zstd() -> Any:  # noqa: ANN401 - a module
+    """Return Python's module for Zstandard, or the one for older versions of Python."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
+    return zstd
 
-    def contents() -> Iterator[bytes]:
-        packed = _Packed(file, size)
-        frame, n_bytes = None, 0
-        while data := packed.take():
-            if frame is None:
-                frame, n_bytes = zstd.ZstdDecompressor(), 0
-            while True:
-                piece = frame.decompress(data, size)
-                n_bytes += len(piece)
-                if piece:
-                    yield piece
-                if frame.eof or frame.needs_input:
-                    break
-                data = b""
-            if frame.eof:
-                packed.give_back(len(frame.unused_data))
-                packed.end_member(n_bytes)
-                frame = None
-        if frame is not None:
-            raise EOFError("it ends before the end of its last frame")
 
-    return contents(), zstd.ZstdError
+def _decompress_zstd(file: BufferedReader, size: int, zstd: Any) -> Iterator[bytes]:  # noqa: ANN401 - a module
+    """Yield the content of Zstandard's frames."""
+    packed = _Packed(file, size)
+    frame = None
+    n_bytes = 0
+    while data := packed.take():
+        if frame is None:
+            frame = zstd.ZstdDecompressor()
+            n_bytes = 0
+        while True:
+            piece = frame.decompress(data, size)
+            n_bytes += len(piece)
+            if piece:
+                yield piece
+            if frame.eof or frame.needs_input:
+                break
+            data = b""  # the frame has more content of what it was given
+        if frame.eof:
+            packed.give_back(len(frame.unused_data))
+            packed.end_member(n_bytes)
+            frame = None
+    if frame is not None:
+        raise EOFError("it ends before the end of its last frame")
