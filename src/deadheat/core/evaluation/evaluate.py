@@ -525,7 +525,9 @@ def evaluate(
         return _evaluate_judged(qrels, run, measures, options)
     conventions = Conventions.of(options)
     chosen = parse_measures(measures)
-    evaluate_runs = _choose_evaluator(judge, normalize_ids)
+    evaluate_runs: Callable[..., Any] = evaluate_many
+    if judge is not None:
+        evaluate_runs = hooks.service("judge").labels_of(judge, normalize_ids).evaluate_many
     is_several = are_runs(run, qrels)
     judged: Qrels | None = None
     evaluations = Evaluations()
@@ -551,14 +553,6 @@ def evaluate(
             warn({read.where: evaluation}, judged, {read.where: read}, missing=missing)
             warn_of_one_table(evaluation, qrels, source)
     return evaluations if is_several else evaluations[""]
-
-
-def _choose_evaluator(judge: Source | None, normalize_ids: str | None) -> Callable[..., Any]:
-    """Return :func:`evaluate_many`, or what a judge's labels put in its place."""
-    if judge is None:
-        return evaluate_many
-    evaluate_with_labels: Callable[..., Any] = hooks.service("judge").labels_of(judge, normalize_ids).evaluate_many
-    return evaluate_with_labels
 
 
 def _list_pieces(runs: Mapping[str, Source]) -> Iterable[Sequence[tuple[str, Source]]]:
