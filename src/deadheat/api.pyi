@@ -35,12 +35,12 @@ from deadheat.core.io.values import read_value
 from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures.base import Measure
-from deadheat.core.measures.discounted import GainMeasure, WeightedMeasure
 from deadheat.core.measures.families import CutMeasure, JointMeasure, SumMeasure
 from deadheat.core.measures.notation import parse_measure
 from deadheat.core.measures.parameters import COUNT, FLAG, Choice, Number, parameter
 from deadheat.core.measures.registration import register as register_measure
 from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.measures.weighted import GainMeasure, WeightedMeasure
 from deadheat.core.placements.place import place
 from deadheat.core.placements.placements import Placements
 from deadheat.core.plugin_records import Command, FileFormats, MeasureFile, Plugin

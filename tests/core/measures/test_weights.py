@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.measures.discounted import GainMeasure, WeightedMeasure, gains_of
+from deadheat.core.measures.gains import compute_gains
 from deadheat.core.measures.parameters import parameters
+from deadheat.core.measures.weighted import GainMeasure, WeightedMeasure
 from deadheat.core.random_generators import random_generator
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class MappedOdd(GainMeasure, WeightedMeasure):
     """Gains of a mapping at odd ranks."""
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
-        return ("mapped", self.gain), gains_of(self.gain, placements.relevance)
+        return ("mapped", self.gain), compute_gains(self.gain, placements.relevance)
 
     def weights(self, n_ranks: int) -> FloatArray:
         return np.arange(n_ranks) % 2 == 0.0

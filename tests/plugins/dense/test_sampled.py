@@ -12,8 +12,8 @@ import pytest
 import deadheat as dh
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MeasureError, ParameterError
-from deadheat.core.measures.discounted import WeightedMeasure
 from deadheat.core.measures.parameters import parameters
+from deadheat.core.measures.weighted import WeightedMeasure
 from deadheat.core.placements.placements import Placements
 from oracle.orders import all_orders
 

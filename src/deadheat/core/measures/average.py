@@ -10,8 +10,8 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.kernels import counts, pairwise
 from deadheat.core.kernels.counts import Relevant
 from deadheat.core.kernels.segments import batches, divide_or_zero, scan_before, segment_sums
-from deadheat.core.measures.discounted import gains_of, scale_top
 from deadheat.core.measures.families import CutMeasure, JointMeasure, SumMeasure, computed_once
+from deadheat.core.measures.gains import compute_gains, scale_top
 from deadheat.core.measures.parameters import Choice, Number, parameter
 from deadheat.core.measures.registration import alias_class, register
 from deadheat.core.measures.top import NormMeasure, RelevanceMeasure, constant_norm
@@ -535,7 +535,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
         starts = run_starts(query, placements.above[rows])
         sizes = np.diff(np.append(starts, len(rows)))
         is_relevant = np.ones(len(rows))
-        values = is_relevant + self.beta * gains_of("linear", placements.relevance[rows])
+        values = is_relevant + self.beta * compute_gains("linear", placements.relevance[rows])
         above_tie = scan_before(segment_sums(values, starts), query[starts], np.add)
         above = np.repeat(above_tie, sizes)
         patterns = pairwise.product_patterns(is_relevant, values, above, starts)
@@ -545,7 +545,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     def _ideal_gains(self, placements: Placements) -> FloatArray:
         """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
         relevance = placements.judged_relevance
-        gains = np.where(relevance >= self.rel, gains_of("linear", relevance), 0.0)
+        gains = np.where(relevance >= self.rel, compute_gains("linear", relevance), 0.0)
         return gains + scan_before(gains, placements.judged_query, np.add)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:

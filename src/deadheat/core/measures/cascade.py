@@ -6,8 +6,8 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import cascade, cascade_variance
 from deadheat.core.kernels.segments import scan_before
-from deadheat.core.measures.discounted import LARGEST_POWER, PositiveMeasure, exp2_minus_one, ideal_rank, scale_top
 from deadheat.core.measures.families import CutMeasure, SumMeasure, computed_once
+from deadheat.core.measures.gains import LARGEST_POWER, PositiveMeasure, exp2_minus_one, ideal_rank, scale_top
 from deadheat.core.measures.parameters import Call, Number, parameter
 from deadheat.core.measures.registration import alias_class, register
 from deadheat.core.placements.placements import Placements

@@ -12,11 +12,12 @@ from deadheat.core.kernels.counts import Relevant
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures.average import CountConditional
 from deadheat.core.measures.base import Measure
-from deadheat.core.measures.discounted import binary_gains, weighted_sum
 from deadheat.core.measures.families import CutMeasure, JointMeasure
+from deadheat.core.measures.gains import binary_gains
 from deadheat.core.measures.parameters import COUNT, Choice, parameter, parameters
 from deadheat.core.measures.registration import alias_class, register
 from deadheat.core.measures.top import RelevanceMeasure, retrieved_relevant
+from deadheat.core.measures.weighted import weighted_sum
 from deadheat.core.placements.placements import Placements
 
 

@@ -16,7 +16,7 @@ from deadheat.core.evaluation.query_columns import heavy
 from deadheat.core.kernels.weighting import effective_number
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
-from deadheat.core.measures.discounted import LOWEST_POSITIVE
+from deadheat.core.measures.gains import LOWEST_POSITIVE
 from deadheat.core.measures.meanings import MEANINGS, is_doubted, meaning
 from deadheat.core.measures.notation import unit_of
 from deadheat.core.report.model import (

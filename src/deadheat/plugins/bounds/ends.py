@@ -18,10 +18,12 @@ from deadheat.core.errors import MeasureError
 from deadheat.core.measures.average import AP
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.cascade import ERR
-from deadheat.core.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_gains, nDCG
+from deadheat.core.measures.discounted import DCG, RBP, nDCG
 from deadheat.core.measures.first import RR, Hit
+from deadheat.core.measures.gains import compute_gains, ideal_gains
 from deadheat.core.measures.parameters import Gains
 from deadheat.core.measures.top import F, P, R, Rprec, constant_norm
+from deadheat.core.measures.weighted import GainMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds import kernel as kernels
 from deadheat.plugins.bounds.documents import Unjudged, with_judged
@@ -128,7 +130,7 @@ def labels_of_ends(measure: Measure, top: float) -> tuple[float, float]:
     if not isinstance(measure, GainMeasure) or not isinstance(measure.gain, Gains):
         return 0.0, top
     labels = np.array(_named(measure.gain, top))
-    gains = gains_of(measure.gain, labels)
+    gains = compute_gains(measure.gain, labels)
     return float(labels[np.argmin(gains)]), float(labels[np.argmax(gains)])
 
 
@@ -240,7 +242,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
 def gains_of_judgments(measure: nDCG, placements: Placements) -> tuple[IntArray, FloatArray]:
     """Return the query and the gain of each document of the ideal ranking: those judged, or those retrieved."""
     if measure.ideal == "retrieved":
-        return placements.query, gains_of(measure.gain, placements.relevance)
+        return placements.query, compute_gains(measure.gain, placements.relevance)
     return placements.judged_query, ideal_gains(placements, measure.gain)
 
 
@@ -251,11 +253,11 @@ def attainable_gains(measure: nDCG, judged: FloatArray, top: float) -> FloatArra
     them.
     """
     if isinstance(measure.gain, Gains):
-        gains = gains_of(measure.gain, np.array(_named(measure.gain, top)))
+        gains = compute_gains(measure.gain, np.array(_named(measure.gain, top)))
         if gains.min() > 0:
             raise MeasureError("there are no bounds where no label has a gain of 0", measure=str(measure))
     else:
-        highest = gains_of(measure.gain, np.array([top]))
+        highest = compute_gains(measure.gain, np.array([top]))
         gains = np.append(judged[judged < highest], highest)
     return np.unique(gains[gains > 0])
 
@@ -263,7 +265,7 @@ def attainable_gains(measure: nDCG, judged: FloatArray, top: float) -> FloatArra
 def levels_of(measure: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - any measure with bounds
     """Return what a measure sees of each relevance, from 0 on."""
     if isinstance(measure, GainMeasure):
-        return gains_of(measure.gain, relevance)
+        return compute_gains(measure.gain, relevance)
     if isinstance(measure, ERR) or (isinstance(measure, RBP) and measure.graded):
         return np.maximum(relevance, 0.0)
     return (relevance >= measure.rel).astype(np.float64)

@@ -12,9 +12,9 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures import RR, Hit, Measure, nDCG
-from deadheat.core.measures.discounted import WeightedMeasure, weights_fall
 from deadheat.core.measures.families import CutMeasure, SumMeasure
 from deadheat.core.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
+from deadheat.core.measures.weighted import WeightedMeasure, weights_fall
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import Rng

@@ -5,17 +5,11 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import linear
 from deadheat.core.kernels.segments import scan_before
-from deadheat.core.measures.discounted import (
-    GainMeasure,
-    exponents_of_small,
-    gain_moments,
-    gains_of,
-    ideal_gains,
-    ideal_rank,
-)
 from deadheat.core.measures.families import JointMeasure, computed_once, divide_moments
+from deadheat.core.measures.gains import compute_gains, exponents_of_small, ideal_gains, ideal_rank
 from deadheat.core.measures.parameters import Number, parameter, parameters
 from deadheat.core.measures.registration import register
+from deadheat.core.measures.weighted import GainMeasure, gain_moments
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums
 from deadheat.plugins.more_measures.kernels import discounted_pairs
@@ -38,7 +32,7 @@ class AveragedMeasure(GainMeasure, JointMeasure):
 
     def scaled_gains(self, placements: Placements) -> FloatArray:
         """Return the scaled gain of each row."""
-        gains = gains_of(self.gain, placements.relevance)
+        gains = compute_gains(self.gain, placements.relevance)
         return np.ldexp(gains, -self.exponent(placements)[placements.query])
 
     @computed_once("gain")

@@ -7,8 +7,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import divide_or_zero, scan_before
-from deadheat.core.measures.discounted import LOWEST_POSITIVE, PositiveMeasure
 from deadheat.core.measures.families import computed_once, ranks_to
+from deadheat.core.measures.gains import LOWEST_POSITIVE, PositiveMeasure
 from deadheat.core.measures.parameters import CUTOFF, FLAG, Number, parameter
 from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.core.measures.registration import register

@@ -16,12 +16,13 @@ from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.measures.base import Measure
-from deadheat.core.measures.discounted import WeightedMeasure, scale_top
 from deadheat.core.measures.families import CutMeasure, ranks_to
+from deadheat.core.measures.gains import scale_top
 from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.measures.parameters import CUTOFF, Number, parameter, parameters
 from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
 from deadheat.core.measures.registration import register
+from deadheat.core.measures.weighted import WeightedMeasure
 from deadheat.core.placements.placements import Placements
 
 NEARLY = 1e-9  # gains that add up to what is wanted, but for rounding

@@ -6,8 +6,8 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.kernels.segments import scan_before
-from deadheat.core.measures.discounted import PositiveMeasure, gains_of
 from deadheat.core.measures.families import CutMeasure, JointMeasure
+from deadheat.core.measures.gains import PositiveMeasure, compute_gains
 from deadheat.core.measures.registration import register
 from deadheat.core.placements.placements import Placements
 
@@ -59,7 +59,7 @@ class MaxRel(PositiveMeasure, JointMeasure, CutMeasure):
 
         so that no difference of large numbers is taken.
         """
-        relevance = gains_of("linear", placements.relevance)
+        relevance = compute_gains("linear", placements.relevance)
         inside = self.inside(placements.above, placements.tied)
         whole = inside == placements.tied
         certain = np.zeros(placements.n_queries)

@@ -7,10 +7,11 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import scan_before, segment_sums
-from deadheat.core.measures.discounted import GainMeasure, gains_of, ideal_gains
+from deadheat.core.measures.gains import compute_gains, ideal_gains
 from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
+from deadheat.core.measures.weighted import GainMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums
 
@@ -117,7 +118,7 @@ class G(PrefixMeasure, GainMeasure):
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the gains."""
-        return np.where(np.isnan(relevance), 0.0, gains_of(self.gain, np.nan_to_num(relevance, nan=-1.0)))
+        return np.where(np.isnan(relevance), 0.0, compute_gains(self.gain, np.nan_to_num(relevance, nan=-1.0)))
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of all gains."""
@@ -125,7 +126,7 @@ class G(PrefixMeasure, GainMeasure):
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a gain: the documents of each of its gains."""
-        found = GainTies.of(placements, gains_of(self.gain, placements.relevance))
+        found = GainTies.of(placements, compute_gains(self.gain, placements.relevance))
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             own = found.levels[ties, kind]

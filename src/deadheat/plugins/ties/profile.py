@@ -21,7 +21,7 @@ from deadheat.core.evaluation.evaluate import find_tie_keys
 from deadheat.core.evaluation.rule_difference import differences
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.measures import Measure
-from deadheat.core.measures.discounted import LOWEST_POSITIVE
+from deadheat.core.measures.gains import LOWEST_POSITIVE
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.placements.grouping import ScoreGroups, group_run, select_queries
 from deadheat.core.placements.place import open_pair

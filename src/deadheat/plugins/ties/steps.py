@@ -19,9 +19,10 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels.segments import divide_or_zero, segment_sums
 from deadheat.core.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
-from deadheat.core.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
 from deadheat.core.measures.families import SumMeasure
+from deadheat.core.measures.gains import LOWEST_POSITIVE, compute_gains
 from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.measures.weighted import WeightedMeasure
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
 from deadheat.core.settings import Conventions
@@ -330,7 +331,7 @@ def _cascade(measure: ERR, placements: Placements, stop: FloatArray) -> tuple[Fl
 def _ideal(measure: nDCG, placements: Placements) -> pl.DataFrame:
     """Return the ideal ranking, whose sum is the divisor."""
     relevance = placements.judged_relevance if measure.ideal == "judged" else placements.relevance
-    gain = gains_of(measure.gain, relevance)
+    gain = compute_gains(measure.gain, relevance)
     order = np.argsort(-gain, kind="stable")[: measure.cutoff]
     weight = measure.weights(max(1, len(order)))[: len(order)]
     part = gain[order] * weight
