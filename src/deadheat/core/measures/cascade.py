@@ -1,8 +1,10 @@
 """Measures of a user who stops at a document with a probability that its relevance sets: ERR and nERR."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import cascade, cascade_variance
 from deadheat.core.kernels.segments import scan_before
@@ -13,6 +15,66 @@ from deadheat.core.measures.registration import alias_class, register
 from deadheat.core.placements.placements import Placements
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
+
+
+@dataclass(frozen=True, eq=False)
+class StopTies:
+    """The ties of all queries, with the documents that stop a user more or less often than an unjudged one.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_ties,)
+        Query code.
+    above, tied : ndarray of shape (n_ties,)
+        Documents above the tie and in it.
+    start, n_listed : ndarray of shape (n_ties,)
+        Where those documents of the tie begin in a list of all of them, and how many they are.
+    """
+
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+    start: IntArray
+    n_listed: IntArray
+
+    @classmethod
+    def from_placements(cls, placements: Placements, is_listed: BoolArray) -> "StopTies":
+        """Return the ties with a judged document; `is_listed` says of each row whether it is in the list."""
+        rows = placements.tie_starts
+        n_before = np.concatenate(([0], np.cumsum(is_listed)))
+        start = n_before[rows]
+        n_listed = np.diff(np.append(start, n_before[-1]))
+        return cls(placements.query[rows], placements.above[rows], placements.tied[rows], start, n_listed)
+
+    def with_gaps(self, placements: Placements) -> "StopTies":
+        """Return these ties and, as ties of their own, the stretches of ranks between them, above and below."""
+        gaps = self._find_gaps(placements)
+        query = np.concatenate((self.query, gaps.query))
+        above = np.concatenate((self.above, gaps.above))
+        order = np.lexsort((above, query))
+        return StopTies(
+            query=query[order],
+            above=above[order],
+            tied=np.concatenate((self.tied, gaps.tied))[order],
+            start=np.concatenate((self.start, gaps.start))[order],
+            n_listed=np.concatenate((self.n_listed, gaps.n_listed))[order],
+        )
+
+    def _find_gaps(self, placements: Placements) -> "StopTies":
+        """Return the stretches without a judged document: one may begin with each list, and behind each tie."""
+        code = np.arange(placements.n_queries)
+        query = np.concatenate((self.query, code))
+        begin = np.concatenate((self.above + self.tied, np.zeros_like(code)))
+        order = np.lexsort((begin, query))
+        query, begin = query[order], begin[order]
+        is_last_of_query = np.append(query[1:] != query[:-1], True)
+        end = placements.n_retrieved[query].copy()
+        # Each stretch but a query's last ends where the next tie begins: the ties are in the same order.
+        end[~is_last_of_query] = self.above
+        is_gap = end > begin
+        query, begin, end = query[is_gap], begin[is_gap], end[is_gap]
+        nothing = np.zeros(len(query), np.int64)
+        return StopTies(query=query, above=begin, tied=end - begin, start=nothing, n_listed=nothing)
 
 
 @register(
@@ -58,85 +120,67 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
     def stops(self, placements: Placements, relevance: FloatArray) -> FloatArray:
         """Return the stop probability of each relevance."""
         word, numbers = STOP.split(self.stop)
-        grade, name = np.maximum(relevance, 0.0), type(self).__name__
+        grade = np.maximum(relevance, 0.0)
         if word == "exp":
-            top = scale_top(self.max_rel, placements, name)
-            if top > LARGEST_POWER:
-                raise MeasureError(
-                    f"stop='exp' takes a scale up to {LARGEST_POWER}",
-                    measure=name,
-                    found=f"{top:g}",
-                    hint="use stop='sigmoid(a, b)'",
-                )
-            return exp2_minus_one(grade) / np.exp2(top)
+            return exp2_minus_one(grade) / np.exp2(self._top(placements))
         if word == "sigmoid":
+            a, b = numbers
             with np.errstate(over="ignore"):  # the stop probability is 0 then
-                return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
+                return 1 / (1 + np.exp(-a * (grade - b)))
         highest = relevance.max(initial=placements.max_relevance)  # labels of unjudged documents may be above the qrels
         if highest > 1:
             raise MeasureError(
                 "stop='identity' needs relevance from 0 to 1",
-                measure=name,
+                measure=type(self).__name__,
                 found=f"{highest:g}",
                 hint="use 'exp'",
             )
         return grade
 
+    def _top(self, placements: Placements) -> float:
+        """Return the top of the relevance scale; refuse one whose power of two float64 cannot square."""
+        top = scale_top(self.max_rel, placements, type(self).__name__)
+        if top > LARGEST_POWER:
+            raise MeasureError(
+                f"stop='exp' takes a scale up to {LARGEST_POWER}",
+                measure=type(self).__name__,
+                found=f"{top:g}",
+                hint="use stop='sigmoid(a, b)'",
+            )
+        return top
+
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         groups, query, arrival = self._groups(placements)
-        weights = 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
-        part = (
-            arrival**2 * cascade_variance.variance(groups, weights=weights)
-            if squares
-            else arrival * cascade.mean(groups, weights=weights)
-        )
+        deepest = self.depth(placements).max(initial=1)
+        weights = 1 / np.arange(1.0, int(deepest) + 1)
+        if squares:
+            part = arrival**2 * cascade_variance.variance(groups, weights=weights)
+        else:
+            part = arrival * cascade.mean(groups, weights=weights)
         return placements.by_query(part, query) * self.has_relevant(placements)
 
     @computed_once("stop", "max_rel", "cutoff")
     def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:
         """Return the ties with their probabilities, their queries, and the chance to read on to each."""
-        starts = placements.tie_starts
-        plain_stop = float(self.stops(placements, np.zeros(1))[0])
+        plain_stop = float(self.stops(placements, np.zeros(1))[0])  # of documents that are not judged
         stop = self.stops(placements, placements.relevance)
-        other = stop != plain_stop
-        place = np.concatenate(([0], np.cumsum(other)))
-        listed = np.diff(np.append(place[starts], place[-1]))
-        columns = [*(of[starts] for of in (placements.query, placements.above, placements.tied, place)), listed]
-        if plain_stop:  # documents that are not judged stop the reading too
-            columns = _with_gaps(placements, columns)
-        query, above, tied, start, listed = columns
+        is_listed = stop != plain_stop
+        ties = StopTies.from_placements(placements, is_listed)
+        if plain_stop:  # documents that are not judged stop the reading, too
+            ties = ties.with_gaps(placements)
         groups = cascade.Groups(
-            above, tied, self.inside(above, tied), tied - listed, plain_stop, start, listed, stop[other]
+            above=ties.above,
+            tied=ties.tied,
+            inside=self.inside(ties.above, ties.tied),
+            n_plain=ties.tied - ties.n_listed,
+            plain_stop=plain_stop,
+            first_listed=ties.start,
+            n_listed=ties.n_listed,
+            stop=stop[is_listed],
         )
-        return groups, query, scan_before(groups.read_on(), query, np.multiply)
-
-
-def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray]:
-    """Add the stretches without a judged document as ties of their own.
-
-    Parameters
-    ----------
-    placements : Placements
-    columns : list of ndarray
-        Query, above, tied, and the start and number of the listed documents of each tie.
-    """
-    query, above, tied = columns[:3]
-    code = np.arange(placements.n_queries)
-    owner = np.concatenate((query, code))
-    begin = np.concatenate((above + tied, np.zeros_like(code)))
-    order = np.lexsort((begin, owner))
-    owner, begin = owner[order], begin[order]
-    last = np.append(owner[1:] != owner[:-1], True)
-    end = placements.n_retrieved[owner].copy()
-    # Each stretch but a query's last ends where the next tie begins: the ties are in the same order.
-    end[~last] = above
-    real = end > begin
-    nothing = np.zeros(int(real.sum()), np.int64)
-    added = (owner[real], begin[real], (end - begin)[real], nothing, nothing)
-    merged = [np.concatenate(pair) for pair in zip(columns, added, strict=True)]
-    order = np.lexsort((merged[1], merged[0]))
-    return [column[order] for column in merged]
+        arrival = scan_before(groups.read_on(), ties.query, np.multiply)
+        return groups, ties.query, arrival
 
 
 @register("normalised expected reciprocal rank", "nERR@k = ERR@k / ERR@k of the ideal ranking", range=(0.0, np.inf))
@@ -161,11 +205,13 @@ class nERR(ERR):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the ERR of the ideal ranking, by query."""
-        stop, rank = self.stops(placements, placements.judged_relevance), ideal_rank(placements)
-        chance = scan_before(1 - stop, placements.judged_query, np.multiply) * stop / (rank + 1)
+        stop = self.stops(placements, placements.judged_relevance)
+        rank = ideal_rank(placements)  # from 0 on
+        arrival = scan_before(1 - stop, placements.judged_query, np.multiply)
+        part = arrival * stop / (rank + 1)
         if self.cutoff is not None:
-            chance = np.where(rank < self.cutoff, chance, 0.0)
-        return placements.by_query(chance, placements.judged_query)
+            part = np.where(rank < self.cutoff, part, 0.0)
+        return placements.by_query(part, placements.judged_query)
 
 
 MERR = alias_class(ERR, "MERR")

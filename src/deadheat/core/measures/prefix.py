@@ -52,23 +52,35 @@ class GainTies(KindTies):
     @classmethod
     def of(cls, placements: Placements, gains: FloatArray) -> "GainTies":
         """Find the ties of which some document has a gain; `gains` is that of each row."""
-        order = np.lexsort((-gains, placements.above, placements.query))
-        rows = order[gains[order] > 0]
+        highest_first = np.lexsort((-gains, placements.above, placements.query))
+        rows = highest_first[gains[highest_first] > 0]
         query, above, gains = placements.query[rows], placements.above[rows], gains[rows]
-        kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
-        n_of_kind = np.diff(np.append(kinds, len(rows)))
         starts = run_starts(query, above)
-        tie = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))[kinds]
-        place = np.arange(len(kinds)) - np.searchsorted(tie, tie)
-        counts = np.zeros((len(starts), int(place.max(initial=0)) + 1), np.int64)
-        levels = np.zeros(counts.shape)
-        counts[tie, place], levels[tie, place] = n_of_kind, gains[kinds]
-        before = scan_before(segment_sums(gains, starts), query[starts], np.add)
-        return cls(query[starts], placements.tied[rows][starts], above[starts], counts, levels, before)
+        sizes = np.diff(np.append(starts, len(rows)))
+        tie = np.repeat(np.arange(len(starts)), sizes)
+        kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
+        tie_of_kind = tie[kinds]
+        n_of_kind = np.diff(np.append(kinds, len(rows)))
+        place = np.arange(len(kinds)) - np.searchsorted(tie_of_kind, tie_of_kind)  # of a kind among those of its tie
+        n_kinds = int(place.max(initial=0)) + 1
+        counts = np.zeros((len(starts), n_kinds), np.int64)
+        levels = np.zeros((len(starts), n_kinds))
+        counts[tie_of_kind, place] = n_of_kind
+        levels[tie_of_kind, place] = gains[kinds]
+        return cls(
+            query=query[starts],
+            tied=placements.tied[rows][starts],
+            above=above[starts],
+            counts=counts,
+            levels=levels,
+            before=scan_before(segment_sums(gains, starts), query[starts], np.add),
+        )
 
     def with_seen(self, gains: FloatArray, ties: IntArray, seen: Sequence[IntArray]) -> FloatArray:
-        """Return gains, shaped as states are, with those of the documents that were seen in some ties."""
-        return sum((along(self.levels[ties, kind], seen) * number for kind, number in enumerate(seen)), gains)
+        """Return gains, shaped as states are, and those of the documents that were seen in some ties added to them."""
+        for kind, number in enumerate(seen):
+            gains = gains + along(self.levels[ties, kind], seen) * number
+        return gains
 
 
 class PrefixMeasure(OrdersMeasure):
@@ -88,16 +100,17 @@ class PrefixMeasure(OrdersMeasure):
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, standard error, minimum and maximum."""
         ties, added = self.ties(placements)
-        large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > self.most_steps])
-        own = np.flatnonzero(~np.isin(ties.query, large))
-        parts = prefix_counts.moments(
-            ties.tied[own],
-            self.inside(ties.above, ties.tied)[own],
-            ties.counts[own],
-            lambda index, j, kind, seen: added(own[index], j, kind, seen),
-        )
+        n_steps = prefix_counts.n_steps(ties.tied, ties.counts)
+        large = np.unique(ties.query[n_steps > self.most_steps])  # queries whose orders are drawn
+        exact = np.flatnonzero(~np.isin(ties.query, large))  # ties
+        inside = self.inside(ties.above, ties.tied)
+
+        def added_by(index: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            return added(exact[index], j, kind, seen)
+
+        parts = prefix_counts.moments(ties.tied[exact], inside[exact], ties.counts[exact], added_by)
+        mean, variance, low, high = (placements.by_query(part, ties.query[exact]) for part in parts)
         divisor = self.divisor(placements)
-        mean, variance, low, high = (placements.by_query(part, ties.query[own]) for part in parts)
         moments = divide_or_zero(np.array([mean, variance, np.zeros_like(mean), low, high]), divisor)
         moments[1] = divide_or_zero(moments[1], divisor)  # of the variance, the square
         moments[:, large] = self.over_orders(placements, large)
@@ -105,7 +118,7 @@ class PrefixMeasure(OrdersMeasure):
 
 
 class MeanMeasure(PrefixMeasure):
-    """One with a mean of its own: a sum of means that are exact however many documents tie."""
+    """A sum over the ranks whose mean is exact however many documents tie: a sum of means."""
 
     standard_error = Measure.standard_error  # 0: the mean is exact, also where variance and extremes are of a sample
 

@@ -45,10 +45,15 @@ class TopMeasure(SumMeasure):
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's number over all tie orders, or its variance (`squares`)."""
-        found = placements.relevant(getattr(self, "rel", 0))
-        inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
-        part = (counts.variance if squares else counts.mean)(found.tied, inside, found.count)
-        return placements.by_query(part, found.query)
+        ties, inside = self._ties(placements)
+        moment = counts.variance if squares else counts.mean
+        return placements.by_query(moment(ties.tied, inside, ties.count), ties.query)
+
+    def _ties(self, placements: Placements) -> tuple[counts.Relevant, IntArray]:
+        """Return the ties with a document that counts, and how many ranks of each are in the top k."""
+        ties = placements.relevant(getattr(self, "rel", 0))
+        inside = np.clip(self.k(placements)[ties.query] - ties.above, 0, ties.tied)
+        return ties, inside
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k."""
@@ -56,21 +61,25 @@ class TopMeasure(SumMeasure):
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities: only one tie is cut at k."""
-        found = placements.relevant(getattr(self, "rel", 0))
-        inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
-        sure = placements.by_query(np.where(inside == found.tied, found.count, 0), found.query)
+        ties, inside = self._ties(placements)
         divisor = self.divisor(placements)
-        values = {code: (divide_or_zero(sure[[code]], divisor[[code]]), np.ones(1)) for code in queries.tolist()}
-        cut = np.flatnonzero((inside > 0) & (inside < found.tied) & np.isin(found.query, queries))
-        for index, count, chance in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
-            for code, numbers, own in zip(found.query[cut[index]].tolist(), count, chance, strict=True):
-                is_possible = own > 0  # the rest is padding
-                values[code] = divide_or_zero(sure[code] + numbers[is_possible], divisor[code]), own[is_possible]
-        return list(values.values())
+        n_sure = placements.by_query(np.where(inside == ties.tied, ties.count, 0), ties.query)
+        distributions = {}
+        for code in queries.tolist():
+            value = divide_or_zero(n_sure[[code]], divisor[[code]])
+            distributions[code] = (value, np.ones(1))
+        is_cut = (inside > 0) & (inside < ties.tied) & np.isin(ties.query, queries)
+        cut = ties[is_cut]
+        for index, count, probability in counts.distribution(cut.tied, inside[is_cut], cut.count):
+            for row, code in enumerate(cut.query[index].tolist()):
+                is_possible = probability[row] > 0  # the rest is padding
+                values = divide_or_zero(n_sure[code] + count[row, is_possible], divisor[code])
+                distributions[code] = (values, probability[row, is_possible])
+        return list(distributions.values())
 
 
 class CutTopMeasure(CutMeasure, TopMeasure):
-    """The same with a cutoff."""
+    """The share of the top k that counts, at a cutoff."""
 
 
 class CutShare(CutTopMeasure):
@@ -90,13 +99,15 @@ class NormMeasure(CutMeasure):
     @property
     def deepest(self) -> int | None:
         """The cutoff; None if the norm counts the whole list."""
-        return None if self.norm == "retrieved_all" else self.cutoff
+        if self.norm == "retrieved_all":
+            return None
+        return self.cutoff
 
 
 def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
     """Return the number of relevant documents in the whole list, by query."""
-    found = placements.relevant(rel)
-    return placements.by_query(found.count, found.query)
+    ties = placements.relevant(rel)
+    return placements.by_query(ties.count, ties.query)
 
 
 def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | None = None) -> FloatArray:
@@ -104,9 +115,12 @@ def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | N
 
     Those of the qrels (``"R"``), at most the cutoff (``"min"``), or those of the whole list.
     """
-    if norm in {"R", "min"}:
-        return np.minimum(placements.n_relevant(rel), cutoff if norm == "min" and cutoff else np.inf)
-    return retrieved_relevant(placements, rel)
+    if norm not in {"R", "min"}:
+        return retrieved_relevant(placements, rel)
+    n_relevant = placements.n_relevant(rel).astype(np.float64)
+    if norm == "min" and cutoff:
+        return np.minimum(n_relevant, cutoff)
+    return n_relevant
 
 
 @register(
@@ -138,7 +152,8 @@ class P(RelevanceMeasure, CutShare):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k, or the documents in the top k."""
-        return (self.k if self.norm == "k" else self.depth)(placements).astype(np.float64)
+        size = self.k(placements) if self.norm == "k" else self.depth(placements)
+        return size.astype(np.float64)
 
 
 @register(
@@ -209,15 +224,17 @@ class F(RelevanceMeasure, NormMeasure, CutTopMeasure):
         return self.cutoff == 1 and self.beta == 0
 
     def weights(self) -> tuple[float, float]:
-        """Return the weights of k and of R: 1 and beta^2, with the larger divided out, as its square may overflow."""
-        return (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
+        """Return the weights of k and of R: 1 and beta^2, over the larger of the two, as a square may overflow."""
+        if self.beta <= 1:
+            return 1.0, self.beta**2
+        return (1 / self.beta) ** 2, 1.0
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return (k + beta^2 R) / (1 + beta^2)."""
-        of_k, of_relevant = self.weights()
-        return (of_k * self.k(placements) + of_relevant * constant_norm(self.norm, placements, self.rel)) / (
-            of_k + of_relevant
-        )
+        weight_of_k, weight_of_r = self.weights()
+        n_relevant = constant_norm(self.norm, placements, self.rel)
+        weighted = weight_of_k * self.k(placements) + weight_of_r * n_relevant
+        return weighted / (weight_of_k + weight_of_r)
 
 
 @register("R-precision", "Rprec = (relevant documents in the top R) / R", aliases=("RPrec",), trec_eval=("Rprec",))
