@@ -24,7 +24,7 @@ from deadheat.core.evaluation.parts import Scored
 from deadheat.core.evaluation.saved import packed, unpacked
 from deadheat.core.evaluation.shapes import TEXT, WHOLE
 from deadheat.core.measures import Measure
-from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.plugin_records import Plugin, SavedKeys
 from deadheat.core.structures import copy_with
 

@@ -14,8 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, MeasureError, ParameterError
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import parse_measures
-from deadheat.core.measures.orders import StoredMeasure
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
 from deadheat.core.report.as_data import as_json

@@ -19,7 +19,7 @@ from deadheat.core.errors import Advice, DataError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.kernels.weighting import are_equal
 from deadheat.core.measures import Measure
-from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.saving import Rejudging
 from deadheat.core.wording import format_count, format_list
 

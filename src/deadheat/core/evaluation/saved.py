@@ -61,8 +61,8 @@ from deadheat.core.io.pages import read_table
 from deadheat.core.io.writing import make_folder, replace_file
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import measure_named
-from deadheat.core.measures.orders import StoredMeasure
 from deadheat.core.placements.beside import BesideRows, PlacedTable, beside_table, beside_tables
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.top_rows import TopRows

@@ -6,9 +6,9 @@ that: they read the stub beside this file, and a test holds it complete.
 
 from deadheat.core import hooks
 from deadheat.core.measures.base import Measure, MeasureType
+from deadheat.core.measures.custom import Custom
 from deadheat.core.measures.families import CutMeasure
 from deadheat.core.measures.notation import parse_measure, unit_of
-from deadheat.core.measures.orders import Custom
 from deadheat.core.measures.registration import REGISTRY, measures, register
 
 

@@ -3,11 +3,11 @@
 from deadheat.core.measures.average import AP, AR, GAP, MAP, MAR, Q
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.cascade import ERR, MERR, nERR
+from deadheat.core.measures.custom import Custom
 from deadheat.core.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.core.measures.families import CutMeasure
 from deadheat.core.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.core.measures.notation import parse_measure, unit_of
-from deadheat.core.measures.orders import Custom
 from deadheat.core.measures.preference import bpref
 from deadheat.core.measures.registration import measures, register
 from deadheat.core.measures.top import F, Judged, NumQ, NumRel, NumRelRet, NumRet, P, R, Rprec

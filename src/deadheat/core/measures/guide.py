@@ -1,7 +1,7 @@
 """Which measure to use when, and how to read its value.
 
-From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), corrected where they are
-wrong, as the notes say. Targets are what those authors aim at in retrieval for question answering, not laws.
+It follows the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), corrected where they
+are wrong, as the notes say. Targets are what those authors aim at in retrieval for question answering, not laws.
 """
 
 import re
@@ -50,142 +50,140 @@ class Interpretation:
     notes: tuple[str, ...] = ()
 
 
-USES: dict[str, Use] = {
-    one.key: one
-    for one in (
-        Use(
-            "top1",
-            "only the first result is used",
-            ("RR", "Hit@1"),
-            "only the first relevant result counts, and how soon it comes",
-        ),
-        Use(
-            "top3",
-            "the first three results are used",
-            ("P@3", "nDCG@3"),
-            "the quality of the top 3 counts, and their order",
-        ),
-        Use(
-            "several",
-            "several relevant documents are needed",
-            ("R@10", "AP"),
-            "none may be missed; AP also sees their order",
-        ),
-        Use(
-            "graded",
-            "relevance has more than two levels",
-            ("nDCG@10",),
-            "better documents should be ranked higher, at every rank",
-        ),
-        Use("sanity", "a quick sanity check", ("Hit@10",), "is there anything relevant at all?"),
-        Use(
-            "ab-test",
-            "an A/B test of two systems",
-            ("RR", "nDCG@5"),
-            "one sees the first hit, the other the quality of the top",
-        ),
-        Use(
-            "voice",
-            "voice assistants: one to three answers",
-            ("Hit@1", "RR@3"),
-            "patience ends after one spoken answer, a small screen shows three",
-        ),
-        Use(
-            "ads",
-            "sponsored results: two or three places",
-            ("P@3", "nDCG@3"),
-            "every place is paid for, and the first ones at a premium",
-        ),
-        Use(
-            "mobile",
-            "mobile search: what fits without scrolling",
-            ("Hit@5", "RR@5", "nDCG@5"),
-            "people choose among the first few results",
-        ),
-        Use(
-            "fact",
-            "questions with one right answer",
-            ("RR", "Hit@1", "FRP@10"),
-            "the one answer should come soon; FRP tells it as a rank, which anyone can read",
-        ),
-        Use(
-            "snippet",
-            "a featured snippet: one result is shown",
-            ("nDCG@1", "Hit@1"),
-            "the one shown must be the most relevant one (nDCG@1), or at least relevant (Hit@1)",
-        ),
-        Use(
-            "autocomplete",
-            "autocomplete: four or five suggestions",
-            ("RR@5", "Hit@2", "Hit@5"),
-            "five are shown, but the first one or two are chosen",
-        ),
-        Use(
-            "search",
-            "web, shop or site search: people scan the first page",
-            ("nDCG@10", "RR", "P@5"),
-            "graded judgments are usual, and the top counts most; RR says how soon the first useful result comes",
-        ),
-        Use(
-            "judge",
-            "labels of a language model, in few grades that are often too high",
-            ("nDCG@10", "P(rel=2)@10"),
-            "grades that are off by one change nDCG little, and a higher level of relevance takes off inflation;"
-            " deadheat judges says what the labels do to a comparison",
-        ),
-        Use(
-            "rag",
-            "retrieval for a language model that reads the first k",
-            ("R@5", "Hit@5", "nDCG@5"),
-            "what is not retrieved cannot be used; the order inside the context counts less. Take k as many as are"
-            " read",
-        ),
-        Use(
-            "multi-hop",
-            "questions whose answer needs several passages together",
-            ("R@10", "AP"),
-            "one passage that lacks can spoil the answer, so R counts, at as many as are read; only queries with R = 1"
-            " have all of them (--per-query)",
-        ),
-        Use(
-            "production",
-            "a system that is watched from day to day",
-            ("RR", "Hit@10", "nDCG@10"),
-            "the same lists must give the same values: with ties exact (the default) no order of equal scores moves"
-            " them. Set limits with deadheat gate",
-        ),
-        Use(
-            "reranker",
-            "a reranker of another system's candidates",
-            ("nDCG@10", "RR", "AP"),
-            "the candidates are given, so only their order can be better; LLM rerankers tie often: mind the spread",
-        ),
-        Use(
-            "recommender",
-            "recommended items: a short list for each user",
-            ("nDCG@10", "Hit@10", "R@20"),
-            "one held-out item a user: Hit and nDCG; several: R, too. Score all items, as samples of them change the"
-            " order",
-        ),
-        Use(
-            "qa",
-            "passages that answer a question",
-            ("RR@10", "Hit@1", "R@20"),
-            "one good passage suffices, the sooner the better; R at the depth that a reader or reranker gets",
-        ),
-        Use(
-            "hpo",
-            "phrases to terms of an ontology, such as HPO",
-            ("Hit@1", "RR", "MaxRel@10"),
-            "one term is right, so the first one counts; MaxRel, with dh.read_ontology(...).judge, credits near misses",
-        ),
-        Use("k=1", "the quality of the first result", ("P@1", "RR@1"), "people often look at the first result only"),
-        Use("k=3", "a quick scan", ("P@3", "nDCG@3"), "a typical span of attention"),
-        Use("k=5", "the standard", ("nDCG@5", "R@5"), "balances depth and efficiency"),
-        Use("k=10", "comprehensive", ("nDCG@10", "R@10"), "what most benchmarks report (MTEB)"),
-        Use("k=20", "a deep dive", ("nDCG@20", "R@20"), "for thorough evaluation"),
-    )
-}
+NUMBER_OF_RESULTS = re.compile("k?=?(-?[0-9]{1,15})")
+
+ADVICE = (
+    Use(
+        "top1",
+        "only the first result is used",
+        ("RR", "Hit@1"),
+        "only the first relevant result counts, and how soon it comes",
+    ),
+    Use(
+        "top3",
+        "the first three results are used",
+        ("P@3", "nDCG@3"),
+        "the quality of the top 3 counts, and their order",
+    ),
+    Use(
+        "several",
+        "several relevant documents are needed",
+        ("R@10", "AP"),
+        "none may be missed; AP also sees their order",
+    ),
+    Use(
+        "graded",
+        "relevance has more than two levels",
+        ("nDCG@10",),
+        "better documents should be ranked higher, at every rank",
+    ),
+    Use("sanity", "a quick sanity check", ("Hit@10",), "is there anything relevant at all?"),
+    Use(
+        "ab-test",
+        "an A/B test of two systems",
+        ("RR", "nDCG@5"),
+        "one sees the first hit, the other the quality of the top",
+    ),
+    Use(
+        "voice",
+        "voice assistants: one to three answers",
+        ("Hit@1", "RR@3"),
+        "patience ends after one spoken answer, a small screen shows three",
+    ),
+    Use(
+        "ads",
+        "sponsored results: two or three places",
+        ("P@3", "nDCG@3"),
+        "every place is paid for, and the first ones at a premium",
+    ),
+    Use(
+        "mobile",
+        "mobile search: what fits without scrolling",
+        ("Hit@5", "RR@5", "nDCG@5"),
+        "people choose among the first few results",
+    ),
+    Use(
+        "fact",
+        "questions with one right answer",
+        ("RR", "Hit@1", "FRP@10"),
+        "the one answer should come soon; FRP tells it as a rank, which anyone can read",
+    ),
+    Use(
+        "snippet",
+        "a featured snippet: one result is shown",
+        ("nDCG@1", "Hit@1"),
+        "the one shown must be the most relevant one (nDCG@1), or at least relevant (Hit@1)",
+    ),
+    Use(
+        "autocomplete",
+        "autocomplete: four or five suggestions",
+        ("RR@5", "Hit@2", "Hit@5"),
+        "five are shown, but the first one or two are chosen",
+    ),
+    Use(
+        "search",
+        "web, shop or site search: people scan the first page",
+        ("nDCG@10", "RR", "P@5"),
+        "graded judgments are usual, and the top counts most; RR says how soon the first useful result comes",
+    ),
+    Use(
+        "judge",
+        "labels of a language model, in few grades that are often too high",
+        ("nDCG@10", "P(rel=2)@10"),
+        "grades that are off by one change nDCG little, and a higher level of relevance takes off inflation;"
+        " deadheat judges says what the labels do to a comparison",
+    ),
+    Use(
+        "rag",
+        "retrieval for a language model that reads the first k",
+        ("R@5", "Hit@5", "nDCG@5"),
+        "what is not retrieved cannot be used; the order inside the context counts less. Take k as many as are read",
+    ),
+    Use(
+        "multi-hop",
+        "questions whose answer needs several passages together",
+        ("R@10", "AP"),
+        "one passage that lacks can spoil the answer, so R counts, at as many as are read; only queries with R = 1"
+        " have all of them (--per-query)",
+    ),
+    Use(
+        "production",
+        "a system that is watched from day to day",
+        ("RR", "Hit@10", "nDCG@10"),
+        "the same lists must give the same values: with ties exact (the default) no order of equal scores moves"
+        " them. Set limits with deadheat gate",
+    ),
+    Use(
+        "reranker",
+        "a reranker of another system's candidates",
+        ("nDCG@10", "RR", "AP"),
+        "the candidates are given, so only their order can be better; LLM rerankers tie often: mind the spread",
+    ),
+    Use(
+        "recommender",
+        "recommended items: a short list for each user",
+        ("nDCG@10", "Hit@10", "R@20"),
+        "one held-out item a user: Hit and nDCG; several: R, too. Score all items, as samples of them change the order",
+    ),
+    Use(
+        "qa",
+        "passages that answer a question",
+        ("RR@10", "Hit@1", "R@20"),
+        "one good passage suffices, the sooner the better; R at the depth that a reader or reranker gets",
+    ),
+    Use(
+        "hpo",
+        "phrases to terms of an ontology, such as HPO",
+        ("Hit@1", "RR", "MaxRel@10"),
+        "one term is right, so the first one counts; MaxRel, with dh.read_ontology(...).judge, credits near misses",
+    ),
+    Use("k=1", "the quality of the first result", ("P@1", "RR@1"), "people often look at the first result only"),
+    Use("k=3", "a quick scan", ("P@3", "nDCG@3"), "a typical span of attention"),
+    Use("k=5", "the standard", ("nDCG@5", "R@5"), "balances depth and efficiency"),
+    Use("k=10", "comprehensive", ("nDCG@10", "R@10"), "what most benchmarks report (MTEB)"),
+    Use("k=20", "a deep dive", ("nDCG@20", "R@20"), "for thorough evaluation"),
+)
+USES = {use.key: use for use in ADVICE}
 
 READINGS: dict[str, Interpretation] = {
     "P": Interpretation(
@@ -285,19 +283,27 @@ def recommend(use: str) -> Use:
     >>> recommend("10").title, recommend("k=7").key
     ('comprehensive', 'k=5')
     """
-    wanted = use.strip().casefold().replace("_", "-").replace(" ", "-").replace("@", "=")
-    if wanted in USES:
-        return USES[wanted]
-    if number := re.fullmatch("k?=?(-?[0-9]{1,15})", wanted):
-        k = int(number[1])
-        if k < 1:
-            raise ParameterError("k is a number of results, a whole number from 1 on", given=k)
-        known = (int(key[2:]) for key in USES if key.startswith("k="))
-        # the one by which it is multiplied or divided least
-        return USES[f"k={min(known, key=lambda own: max(own / k, k / own))}"]
-    raise ParameterError(
-        f"no advice for the use {use!r}", hint=join_sentences(did_you_mean(wanted, USES), f"Uses: {', '.join(USES)}")
-    )
+    key = use.strip().casefold().replace("_", "-").replace(" ", "-").replace("@", "=")
+    if key in USES:
+        return USES[key]
+    match = NUMBER_OF_RESULTS.fullmatch(key)
+    if match is None:
+        hint = join_sentences(did_you_mean(key, USES), f"Uses: {', '.join(USES)}")
+        raise ParameterError(f"no advice for the use {use!r}", hint=hint)
+    k = int(match[1])
+    if k < 1:
+        raise ParameterError("k is a number of results, a whole number from 1 on", given=k)
+    return USES[f"k={_nearest_number(k)}"]
+
+
+def _nearest_number(k: int) -> int:
+    """Return the number of results with advice that is nearest to k: by which it is multiplied or divided least."""
+    numbers = [int(key.removeprefix("k=")) for key in USES if key.startswith("k=")]
+
+    def ratio(number: int) -> float:
+        return max(number / k, k / number)
+
+    return min(numbers, key=ratio)
 
 
 def reading(measure: str) -> Interpretation:

@@ -19,7 +19,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.parts import ScorePart
 from deadheat.core.kernels.weighting import relative
 from deadheat.core.measures import Measure
-from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.scalars import ROUNDING

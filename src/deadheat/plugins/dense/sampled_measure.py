@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from deadheat.core.evaluation.kept import Kept, KeptKeys
 from deadheat.core.evaluation.shapes import FLAG, NUMBER_OR_NONE
 from deadheat.core.measures import Measure
-from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.parameters import parameters
 
 

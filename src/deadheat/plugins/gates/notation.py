@@ -21,8 +21,8 @@ from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.values import is_number_text
 from deadheat.core.measures.base import Measure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import LONGEST, measure_named, parse_measure
-from deadheat.core.measures.orders import StoredMeasure
 from deadheat.core.measures.registration import ALIASES, REGISTRY
 from deadheat.core.scalars import NOISE, ROUNDING
 from deadheat.core.wording import (

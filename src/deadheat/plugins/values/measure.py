@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.parameters import parameters
 from deadheat.plugins.values.names import same_measure
 

@@ -9,7 +9,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.evaluation.kept import Kept, KeptKeys
 from deadheat.core.evaluation.shapes import FLAG, TEXT
 from deadheat.core.measures import Measure
-from deadheat.core.measures.orders import StoredMeasure
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.structures import copy_with
 from deadheat.plugins.values.measure import GivenMeasure, measure_of
 from deadheat.plugins.values.origin import OfAnotherTool

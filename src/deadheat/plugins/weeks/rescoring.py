@@ -25,8 +25,8 @@ from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.files import check_path
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records
 from deadheat.core.measures import Measure, NumRet
+from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
-from deadheat.core.measures.orders import StoredMeasure
 from deadheat.core.placements.place import choose_engine
 from deadheat.core.placements.top_rows import TopRows, TopRowsEngine
 from deadheat.core.settings import ConventionArguments, Conventions

@@ -14,7 +14,7 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.kernels.segments import divide_or_zero
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures.families import CutMeasure, JointMeasure, computed_once
-from deadheat.core.measures.orders import OrdersMeasure, moments_of
+from deadheat.core.measures.orders import OrdersMeasure, summarize_values
 from deadheat.core.measures.parameters import Number, parameter, parameters
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL
@@ -189,7 +189,9 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
     def _of_tie(self, tie: CutTie, sure: FloatArray, total: float, seed: int) -> tuple[float, ...]:
         """Return the five numbers of a query whose top k ends in a tie, given what it holds in every order."""
         values = self.share(sure[:, None] + tie.amounts(tie.subsets(seed)), total)
-        return moments_of(values, is_listed=tie.is_listed, off=lambda _: float(np.ptp(self._range(tie, sure, total))))
+        return summarize_values(
+            values, is_listed=tie.is_listed, furthest_from=lambda _: float(np.ptp(self._range(tie, sure, total)))
+        )
 
     def _sure(self, placements: Placements) -> FloatArray:
         """Return the amounts of each query that are in the top k in every order, of shape (3, n_queries)."""
