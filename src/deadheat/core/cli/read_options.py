@@ -161,9 +161,9 @@ def grouping_of(
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
     """Return the measures given with -m, by default those of an evaluation, as they are under its judgments."""
     load_libraries()
-    from deadheat.core.measures.selection import measures_under
+    from deadheat.core.measures.selection import choose_measures
 
-    return measures_under(kind_asked(), options["notations"] or None)
+    return choose_measures(kind_asked(), options["notations"] or None)
 
 
 def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:

@@ -38,7 +38,7 @@ from deadheat.core.io.splitting import group_in_pieces
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure
-from deadheat.core.measures.selection import measures_under, set_rel
+from deadheat.core.measures.selection import choose_measures, set_rel
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
 from deadheat.core.placements.place import Engine, choose_engine, judgments_beside, open_pair
@@ -611,7 +611,7 @@ def _evaluate_judged(
 ) -> Evaluation | Evaluations:
     """Evaluate runs, each under the judgments of what it retrieved."""
     kind = judgments.kind_of_judgments
-    chosen = measures_under(kind, measures)
+    chosen = choose_measures(kind, measures)
     options_of_run: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     is_several = are_runs(run, is_run=kind.is_run)
     runs = run if is_several else {"": run}

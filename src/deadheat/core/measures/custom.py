@@ -169,7 +169,7 @@ class Custom(OrdersMeasure, CutMeasure):
         """Return the last rank that the function sees."""
         return int(self.depth(placements)[query])
 
-    def drawn(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
+    def draw_rankings(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
         """Draw orders of a query one by one."""
         rng = np.random.default_rng([int(self.rng), seed])  # type: ignore[arg-type]
         for _ in range(plan.n_orders):
@@ -177,7 +177,7 @@ class Custom(OrdersMeasure, CutMeasure):
                 plan.ranking[start : start + len(values)] = rng.permutation(values)
             yield plan.ranking[None].copy()
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return what the function says of each ranking."""
         n_retrieved = int(placements.n_retrieved[query])
         takes_n_retrieved = _takes_two(self.function)

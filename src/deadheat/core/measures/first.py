@@ -67,7 +67,7 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
     """A function of the rank of the first relevant document."""
 
     @abstractmethod
-    def at_rank(self, rank: IntArray) -> FloatArray:
+    def value_at_rank(self, rank: IntArray) -> FloatArray:
         """Return the value of a first relevant document at each rank."""
 
     def missed(self, placements: Placements) -> FloatArray:
@@ -94,7 +94,7 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         mean = self.missed(placements)
         variance = np.zeros(placements.n_queries)
         mean[ties.query], variance[ties.query] = first.moments(
-            ties.above, ties.tied, ties.inside, ties.count, mean[ties.query], value=self.at_rank
+            ties.above, ties.tied, ties.inside, ties.count, mean[ties.query], value=self.value_at_rank
         )
         return mean, variance
 
@@ -109,7 +109,7 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         """Return the value of each query with its first relevant document at some rank, which may be cut off."""
         values = self.missed(placements)
         is_inside = self.inside(rank - 1, np.ones_like(rank)) > 0
-        values[ties.query] = np.where(is_inside, self.at_rank(rank), values[ties.query])
+        values[ties.query] = np.where(is_inside, self.value_at_rank(rank), values[ties.query])
         return values
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
@@ -118,7 +118,7 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         ties = self.first_ties(placements)
         ties = ties.select(np.isin(ties.query, queries))
         of_ties = first.distributions(
-            ties.above, ties.tied, ties.inside, ties.count, missed[ties.query], value=self.at_rank
+            ties.above, ties.tied, ties.inside, ties.count, missed[ties.query], value=self.value_at_rank
         )
         by_query = dict(zip(ties.query.tolist(), of_ties, strict=True))
         distributions = []
@@ -158,7 +158,7 @@ class RR(FirstMeasure):
         """Whether only the first rank is looked at."""
         return self.cutoff == 1
 
-    def at_rank(self, rank: IntArray) -> FloatArray:
+    def value_at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1 / rank."""
         return 1 / rank
 
@@ -192,7 +192,7 @@ class Hit(FirstMeasure):
         """Whether the value is 0 or 1: always."""
         return True
 
-    def at_rank(self, rank: IntArray) -> FloatArray:
+    def value_at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1."""
         return np.ones(rank.shape)
 
@@ -230,7 +230,7 @@ class FRP(RankValued, FirstMeasure):
     {'FRP': 1.5, 'FRP@1': 1.5}
     """
 
-    def at_rank(self, rank: IntArray) -> FloatArray:
+    def value_at_rank(self, rank: IntArray) -> FloatArray:
         """Return the rank itself."""
         return rank.astype(np.float64)
 
@@ -254,7 +254,7 @@ class PaperMeasure(FirstMeasure):
         return placements.n_retrieved
 
     @abstractmethod
-    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+    def value_of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the paper's value of a relevant document in a tie."""
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
@@ -263,7 +263,7 @@ class PaperMeasure(FirstMeasure):
             return super().find_moments(placements)
         before_policy = placements.before or placements
         ties = before_policy.relevant(self.rel)
-        part = ties.count * self.of_tie(ties.above, ties.tied)
+        part = ties.count * self.value_of_tie(ties.above, ties.tied)
         mean = divide_or_zero(placements.by_query(part, ties.query), placements.n_relevant(self.rel))
         return mean, np.zeros(placements.n_queries)
 
@@ -313,9 +313,9 @@ class MTRR(PaperMeasure):
         if self.definition == "mid_rank" and self.cutoff is not None:
             raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", found=f"@{self.cutoff}")
 
-    at_rank = RR.at_rank
+    value_at_rank = RR.value_at_rank
 
-    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+    def value_of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the reciprocal of the middle rank."""
         return 2 / (2 * above + tied + 1)
 
@@ -347,9 +347,9 @@ class TMHits(PaperMeasure):
         """Whether the value is 0 or 1: but for the paper's formula."""
         return self.definition == "permutations"
 
-    at_rank = Hit.at_rank
+    value_at_rank = Hit.value_at_rank
 
-    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+    def value_of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the share of the tie that is in the top k."""
         return self.inside(above, tied) / tied
 

@@ -100,7 +100,7 @@ class OrdersMeasure(JointMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, standard error, minimum and maximum."""
-        return tuple(self.over_orders(placements, np.arange(placements.n_queries)))
+        return tuple(self.compute_over_orders(placements, np.arange(placements.n_queries)))
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders.
@@ -128,7 +128,7 @@ class OrdersMeasure(JointMeasure):
         return np.nan_to_num(relevance)
 
     @abstractmethod
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking.
 
         Parameters
@@ -148,7 +148,7 @@ class OrdersMeasure(JointMeasure):
         """Return the rank below which no document makes a difference to the value of a query."""
         return int(placements.n_retrieved[query])
 
-    def over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
+    def compute_over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
         """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
         fewest, most = self.n_orders
         plans = []
@@ -178,10 +178,10 @@ class OrdersMeasure(JointMeasure):
             matrices = orders.list_rankings(plan.ranking, plan.ties)
         else:
             seed = zlib.crc32(placements.query_ids[query].encode())
-            matrices = self.drawn(plan, seed)
+            matrices = self.draw_rankings(plan, seed)
         parts = []
         for rankings in matrices:
-            parts.append(self.of_rankings(rankings, placements, query))
+            parts.append(self.score_rankings(rankings, placements, query))
             advance(rankings.size)
         return np.concatenate(parts)
 
@@ -190,7 +190,7 @@ class OrdersMeasure(JointMeasure):
         lowest, highest = self.range
         return max(highest - mean, mean - lowest)
 
-    def drawn(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
+    def draw_rankings(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
         """Draw orders of a query, in matrices of shape (n_orders, n_ranks)."""
         return orders.draw_rankings(plan.ranking, plan.ties, plan.n_orders, np.random.default_rng(seed))
 

@@ -50,7 +50,7 @@ class GainTies(KindTies):
     before: FloatArray
 
     @classmethod
-    def of(cls, placements: Placements, gains: FloatArray) -> "GainTies":
+    def from_gains(cls, placements: Placements, gains: FloatArray) -> "GainTies":
         """Find the ties of which some document has a gain; `gains` is that of each row."""
         highest_first = np.lexsort((-gains, placements.above, placements.query))
         rows = highest_first[gains[highest_first] > 0]
@@ -113,7 +113,7 @@ class PrefixMeasure(OrdersMeasure):
         divisor = self.divisor(placements)
         moments = divide_or_zero(np.array([mean, variance, np.zeros_like(mean), low, high]), divisor)
         moments[1] = divide_or_zero(moments[1], divisor)  # of the variance, the square
-        moments[:, large] = self.over_orders(placements, large)
+        moments[:, large] = self.compute_over_orders(placements, large)
         return tuple(moments)
 
 

@@ -54,13 +54,13 @@ class ByMeasure(dict[str, V]):
             return default
 
 
-def measures_under(kind: KindOfJudgments, measures: Measures) -> tuple[Measure, ...]:
+def choose_measures(kind: KindOfJudgments, measures: Measures) -> tuple[Measure, ...]:
     """Return the given measures, or the default ones for None, as they are under judgments of a kind.
 
     Examples
     --------
     >>> from deadheat.core.data.kind_of_judgments import DOCUMENTS
-    >>> measures_under(DOCUMENTS, "P@5")
+    >>> choose_measures(DOCUMENTS, "P@5")
     (P@5,)
     """
     if measures is None and kind.default_measures is not None:

@@ -80,7 +80,7 @@ class TopicMeasure(MeanMeasure):
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document: the documents of each set of subtopics."""
-        topics, found = self.topics(placements), GainTies.of(placements, placements.relevance)
+        topics, found = self.topics(placements), GainTies.from_gains(placements, placements.relevance)
         member = topics.member[found.levels.astype(np.int64)]
         of_ties = (member * found.counts[:, :, None]).sum(axis=1).astype(np.float64)
         before = scan_before(of_ties, found.query, np.add)
@@ -102,7 +102,7 @@ class TopicMeasure(MeanMeasure):
         """Return the number of subtopics, unless a measure has another divisor."""
         return self.topics(placements).n_topics.astype(np.float64)
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         topics, total = self.topics(placements), np.zeros(len(rankings))
         rank = np.arange(1, rankings.shape[1] + 1)

@@ -91,7 +91,7 @@ class Compat(PositiveMeasure, MeanMeasure):
         )[0]
         return divide_or_zero(placements.by_query(means, found.query[tie]), self.divisor(placements))
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         own = placements.judged_relevance[placements.judged_query == query]
         depth, harmonic = int(self._depth(placements)[query]), self._harmonic(placements)
@@ -123,7 +123,7 @@ class Compat(PositiveMeasure, MeanMeasure):
         values = np.unique(placements.judged_relevance)
         # levels are counted from 1: sums of relevance may be beyond float64
         levels = np.where(placements.relevance > 0, 1.0 + np.searchsorted(values, placements.relevance), 0.0)
-        found = GainTies.of(placements, levels)
+        found = GainTies.from_gains(placements, levels)
         tie, kind = np.nonzero(found.counts)
         query = found.query[tie]
         key = query * len(values) - (found.levels[tie, kind].astype(np.int64) - 1)  # the highest level first

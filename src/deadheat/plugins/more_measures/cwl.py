@@ -166,7 +166,7 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
 
         Each gain counts over k. That which fulfils the hopes also makes good what all before it were short of.
         """
-        found = GainTies.of(placements, self.scaled(placements, placements.relevance))
+        found = GainTies.from_gains(placements, self.scaled(placements, placements.relevance))
         last = self.k(placements)[found.query]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
@@ -178,7 +178,7 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
 
         return found, added
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         last = int(self.k(placements)[query])
         gains = np.cumsum(self.scaled(placements, rankings), axis=1)[:, :last]
@@ -204,7 +204,7 @@ class AdaptiveMeasure(ScaledMeasure, OrdersMeasure):
         horizon = self.horizon(int(placements.n_retrieved[query]))
         return last if horizon is None else min(last, horizon)
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         horizon = self.horizon(int(placements.n_retrieved[query]))
         gains = self.scaled(placements, rankings[:, :horizon])

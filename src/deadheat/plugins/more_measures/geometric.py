@@ -67,7 +67,7 @@ class LogarithmMeasure(RelevanceMeasure, OrdersMeasure):
         low, high = self.extremes(placements)
         moments = np.array([low, np.zeros_like(low), np.zeros_like(low)])
         drawn = self.fill(placements, np.flatnonzero(high > low), moments)
-        moments[:, drawn] = self.over_orders(placements, drawn)[:3]
+        moments[:, drawn] = self.compute_over_orders(placements, drawn)[:3]
         return tuple(moments)
 
     @abstractmethod
@@ -164,7 +164,7 @@ class PrecisionSum(LogarithmMeasure):
         """Average precision."""
         return AP(rel=self.rel)
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         precision = np.cumsum(rankings, axis=1) / np.arange(1, rankings.shape[1] + 1)
         n_relevant = placements.n_relevant(self.rel)[[query]]
@@ -248,7 +248,7 @@ class GMbpref(GeometricMeasure):
         """Return 2 for relevant documents, 1 for judged others, 0 for all else."""
         return np.where(relevance >= self.rel, 2.0, 1.0 * (relevance >= 0))
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         n_relevant = placements.n_relevant(self.rel)[[query]]
         others_above = np.cumsum(rankings == 1, axis=1)

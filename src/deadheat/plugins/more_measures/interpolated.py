@@ -44,7 +44,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
         count = placements.n_relevant(self.rel)[:, None] * self.levels
         return np.maximum(ROUNDED[self.rounding](count), 1.0).astype(np.int64)
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         count = np.cumsum(rankings, axis=1)
         precision = count / np.arange(1, rankings.shape[1] + 1)
@@ -92,7 +92,7 @@ def _walked(pairs: Sequence[tuple[InterpolatedMeasure, Placements]]) -> Iterator
         moments[0] = interpolated.certain(settled, need).mean(axis=1)
         is_large = interpolated.n_steps(ties, need[random]) > MOST_STEPS
         small, large = random[~is_large], random[is_large]
-        moments[:, large] = one.over_orders(placements, large)[:3]
+        moments[:, large] = one.compute_over_orders(placements, large)[:3]
         found.append((moments, small))
         needs.append(need[small])
         own.append(ties[~is_large[ties.query]].renumber_queries())

@@ -77,7 +77,7 @@ class infAP(RelevanceMeasure, PrefixMeasure):
 
         return KindTies(query[own], placements.tied[starts][own], above, counts[own]), added
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         relevant, other, pooled = (np.cumsum(rankings == code, axis=1) - (rankings == code) for code in (2, 1, 3))
         each = _inferred(np.arange(1, rankings.shape[1] + 1), relevant, relevant + other, pooled)
@@ -126,7 +126,7 @@ class G(PrefixMeasure, GainMeasure):
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a gain: the documents of each of its gains."""
-        found = GainTies.of(placements, compute_gains(self.gain, placements.relevance))
+        found = GainTies.from_gains(placements, compute_gains(self.gain, placements.relevance))
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             own = found.levels[ties, kind]
@@ -137,7 +137,7 @@ class G(PrefixMeasure, GainMeasure):
 
         return found, added
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         rank = np.arange(1, rankings.shape[1] + 1)
         cost = self._cost(placements, rank, np.full(len(rank), query))
@@ -196,7 +196,7 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
 
         return KindTies(found.query, found.tied, found.above, found.count[:, None]), added
 
-    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+    def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         strips = _strip(np.arange(1, rankings.shape[1] + 1), np.cumsum(rankings, axis=1))
         return np.where(rankings == 1, strips, 0.0).sum(axis=1) / max(placements.n_relevant(self.rel)[query], 1)
