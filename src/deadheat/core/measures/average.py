@@ -47,10 +47,11 @@ class SplitTies:
 
 
 class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
-    """A sum over the relevant documents in the top k, divided by their number, random when the cutoff cuts a tie.
+    """A sum over the relevant documents in the top k, divided by their number.
 
-    Given that number, the rest is independent: the moments are mixed over its distribution, and the extremes are
-    searched over all numbers that can occur, as they need not be at an end.
+    That number is random where the cutoff cuts a tie. Given the number, the parts of the ties are independent, so the
+    moments are mixed over its distribution. The extremes are searched over all numbers that can occur, as they need not
+    be at the smallest or the largest one.
     """
 
     @abstractmethod
@@ -63,7 +64,7 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
         ----------
         ties : Relevant
         index : ndarray of shape (b,)
-            Those of the ties that are looked at.
+            The ties to compute.
         inside : ndarray of shape (b,)
             Ranks over which the documents are spread.
         count : ndarray of shape (b, w)
@@ -94,7 +95,7 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
         size : ndarray
             Relevant documents in the top k, 1 or more.
         query : ndarray or slice
-            Whose they are.
+            The query of each.
         """
         return 1 / size, np.zeros_like(size)
 

@@ -106,7 +106,11 @@ class Measure(ABC, metaclass=MeasureType):
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
     by_ontology : bool
-        Whether judgments of an ontology, where an evaluation has some, are for it.
+        Whether it uses the judgments of an ontology, where an evaluation has some.
+    of_whole_lists : bool
+        Whether its values are of whole lists, and not of samples of their documents.
+    knows_ties : bool
+        Whether values over the orders of ties are known; of values alone, without a function, they are not.
     is_quality : bool
         Whether it says how good a ranking is; others say what the data hold, and no system wins by them.
     at : str
@@ -136,8 +140,8 @@ class Measure(ABC, metaclass=MeasureType):
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     by_ontology: ClassVar[bool] = False
-    of_whole_lists: ClassVar[bool] = True  # whether values are of the lists, and not of samples of their documents
-    knows_ties: ClassVar[bool] = True  # whether values over the orders of ties are known: of bare values none are
+    of_whole_lists: ClassVar[bool] = True
+    knows_ties: ClassVar[bool] = True
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     alias: ClassVar[str] = ""
@@ -300,10 +304,10 @@ class Measure(ABC, metaclass=MeasureType):
     def reachable(self, placements: Placements) -> FloatArray:
         """Return the best value that the judgments of each query allow a ranking; NaN where they set no limit.
 
-        The ideal ranking of all judged documents is the best one for most measures; one that also looks at how many
-        are retrieved may prefer the first document or the first k alone, or its upper classes. There is no limit
-        where an unjudged document adds to the value, as to a number of retrieved documents, and none is known of a
-        measure that sees more than relevance and rank.
+        For most measures the best list has all judged documents in the ideal order. A measure that also looks at how
+        many are retrieved may prefer a shorter list: the first document, the first k, or the upper classes of
+        relevance. There is no limit where an unjudged document adds to the value, as to a number of retrieved
+        documents, and none is known for a measure that sees more than relevance and rank.
         """
         if not self.can_list_orders(placements):
             return np.full(placements.n_queries, np.nan)
@@ -345,25 +349,25 @@ class Measure(ABC, metaclass=MeasureType):
         placements: Placements,  # noqa: ARG002 - of the measures that have one
         queries: IntArray,  # noqa: ARG002 - as above
     ) -> list[tuple[FloatArray, FloatArray]] | None:
-        """Return the values that each of some queries can take and their probabilities, where they are in closed form.
+        """Return the possible values of some queries and their probabilities.
 
-        None: they are not, and the orders of the ties have to be listed.
+        None: there is no closed form, and the orders of the ties have to be listed.
         """
         return None
 
     @property
     def deepest(self) -> int | None:
-        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
+        """The rank below which documents change no value; None if all ranks count."""
         return None
 
     def looked_at(self, placements: Placements) -> IntArray:
-        """Return how many documents of each list it looks at: the others change no value, wherever they are."""
+        """Return how many documents of each list the measure looks at; the rest change no value in any order."""
         if self.deepest is None:
             return placements.n_retrieved
         return np.minimum(placements.n_retrieved, self.deepest)
 
     def inside(self, above: IntArray, tied: IntArray) -> IntArray:  # noqa: ARG002 - of those with a cutoff
-        """Return how many ranks of each tie may add to the value."""
+        """Return how many ranks of each tie can change the value."""
         return tied
 
     def near(self, placements: Placements) -> Placements:
@@ -375,13 +379,13 @@ class Measure(ABC, metaclass=MeasureType):
         return np.ones(placements.n_queries, np.bool_)
 
     def contributing(self, placements: Placements) -> Placements:
-        """Return the placements without documents that change no value wherever they are; these count as unjudged."""
+        """Return the placements as if documents that change no value, wherever they are ranked, were unjudged."""
         if self.deepest is None:
             return placements
         return placements.within(self.deepest)
 
     def classes(self, relevance: FloatArray) -> FloatArray:
-        """Return numbers that are equal where the measure cannot tell judged documents apart; they fall as it does."""
+        """Return a class for each relevance, rising with it; the measure cannot tell documents of one class apart."""
         if not self.binary:
             return relevance
         is_relevant = relevance >= getattr(self, "rel", 1)

@@ -52,7 +52,7 @@ class CutMeasure(Measure):
         return np.full(placements.n_queries, self.cutoff)
 
     def depth(self, placements: Placements) -> IntArray:
-        """Return the number of documents looked at in each list, the cutoff included."""
+        """Return how many documents of each list are within the cutoff."""
         if self.cutoff is None:
             return placements.n_retrieved
         return np.minimum(placements.n_retrieved, self.cutoff)
@@ -82,7 +82,7 @@ class SumMeasure(Measure):
     """A sum over the ranked documents, divided by a number that no tie order changes."""
 
     def near(self, placements: Placements) -> Placements:
-        """Return the placements within its cutoff, which are few of many."""
+        """Return the placements within the cutoff if there are many: of few it costs more than it saves."""
         if len(placements.query) < MANY or self.deepest is None:
             return placements
         return placements.within(self.deepest)
@@ -92,7 +92,7 @@ class SumMeasure(Measure):
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
 
     def divisor(self, placements: Placements) -> FloatArray | IntArray:
-        """Return what each query's sum is divided by, 1 unless a measure has its own; the value is 0 where it is 0."""
+        """Return what each query's sum is divided by: 1 by default. Where it is 0, the value is 0."""
         return np.ones(placements.n_queries)
 
     def mean(self, placements: Placements) -> FloatArray:

@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class ByMeasure(dict[str, V]):
-    """Values by the names by which measures were asked for; other names of the same measures find them too.
+    """A dict of values by the names of measures; other names of the same measures find them, too.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ByMeasure(dict[str, V]):
 
 
 def choose_measures(kind: KindOfJudgments, measures: Measures) -> tuple[Measure, ...]:
-    """Return the given measures, or the default ones for None, as they are under judgments of a kind.
+    """Return the measures of an evaluation: the given ones, or the defaults for None, as a kind of judgments has them.
 
     Examples
     --------
