@@ -47,9 +47,11 @@ CORE = Plugin(
             ("P", "R", "F", "Rprec", "NumRelRet", "Judged", "NumQ", "NumRet", "NumRel"),
         ),
         MeasureFile("deadheat.core.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual")),
-        MeasureFile("deadheat.core.measures.average", ("AP", "AR", "GAP", "Q")),
+        MeasureFile("deadheat.core.measures.average", ("AP", "AR")),
+        MeasureFile("deadheat.core.measures.graded_average", ("GAP", "Q")),
         MeasureFile("deadheat.core.measures.cascade", ("ERR", "nERR")),
-        MeasureFile("deadheat.core.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR")),
+        MeasureFile("deadheat.core.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL")),
+        MeasureFile("deadheat.core.measures.mean_rank", ("MR",)),
         MeasureFile("deadheat.core.measures.preference", ("bpref",)),
     ),
     readers=(

@@ -1,12 +1,14 @@
 # What the measures are, for type checkers: the program finds them itself (tests/whole/test_layers.py compares).
 
-from deadheat.core.measures.average import AP, AR, GAP, MAP, MAR, Q
+from deadheat.core.measures.average import AP, AR, MAP, MAR
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.cascade import ERR, MERR, nERR
 from deadheat.core.measures.custom import Custom
 from deadheat.core.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.core.measures.families import CutMeasure
-from deadheat.core.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.core.measures.first import ESL, FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.core.measures.graded_average import GAP, Q
+from deadheat.core.measures.mean_rank import MR
 from deadheat.core.measures.notation import parse_measure, unit_of
 from deadheat.core.measures.preference import bpref
 from deadheat.core.measures.registration import measures, register

@@ -217,6 +217,6 @@ def _weights(measure: Measure, n_ranks: int) -> FloatArray:
     if isinstance(measure, WeightedMeasure):
         found = measure.weights(n_ranks)
     else:
-        found = measure.at_rank(rank) if isinstance(measure, RR | Hit) else np.ones(n_ranks)
+        found = measure.value_at_rank(rank) if isinstance(measure, RR | Hit) else np.ones(n_ranks)
     cutoff = measure.cutoff if isinstance(measure, CutMeasure) else None
     return found if cutoff is None else np.where(rank <= cutoff, found, 0.0)

@@ -5,7 +5,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import preference
 from deadheat.core.measures.families import JointMeasure, divide_moments
-from deadheat.core.measures.first import RankSum
+from deadheat.core.measures.mean_rank import RankSum
 from deadheat.core.measures.parameters import Choice, parameter
 from deadheat.core.measures.preference import bpref
 from deadheat.core.measures.registration import register
