@@ -74,7 +74,7 @@ class Observed:
     statistics : ndarray of float
         How far r lies from 0 on the side of the alternative.
     bounds : ndarray of float
-        The sum from which on a resample is at least as extreme; a bit less than that of the data, for rounding.
+        A resample is at least as extreme as the data if its sum is at least this: the sum of the data, less rounding.
     scales : ndarray of float
         Root of the sum of squares; 1 where all are 0.
     n_units : ndarray of int

@@ -22,26 +22,26 @@ TOLERANCE = 1e-5  # error that a statistic may have; where float32 has a larger 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """What was counted in flips.
+    """Flips that were drawn, and how extreme the differences of a family are under them.
 
     Attributes
     ----------
     n_flips : int
     is_complete : bool
         Whether they are all patterns of signs.
-    extreme : ndarray of int, shape (n_differences,)
+    n_extreme : ndarray of int, shape (n_differences,)
         In how many flips the difference is at least as extreme as in the data.
-    largest : ndarray of int, shape (n_differences,)
-        In how many flips one of the differences that are no more extreme in the data reaches the difference; zeros
-        where the family is not step-down.
+    n_reached : ndarray of int, shape (n_differences,)
+        In how many flips the statistic of this difference in the data is reached by any difference that is no more
+        extreme in the data; zeros where the family is not step-down.
     maxima : ndarray of float, shape (n_flips,)
         The largest statistic of the family in each flip.
     """
 
     n_flips: int
     is_complete: bool
-    extreme: IntArray
-    largest: IntArray
+    n_extreme: IntArray
+    n_reached: IntArray
     maxima: FloatArray
 
     @property
@@ -62,18 +62,18 @@ class Flips:
         return Flips(
             self.n_flips + more.n_flips,
             self.is_complete,
-            self.extreme + more.extreme,
-            self.largest + more.largest,
+            self.n_extreme + more.n_extreme,
+            self.n_reached + more.n_reached,
             np.concatenate([self.maxima, more.maxima]),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """What was counted in one batch of flips; the attributes are those of `Flips`."""
+    """The counts of one batch of flips; the attributes are those of `Flips`."""
 
-    extreme: IntArray
-    largest: IntArray
+    n_extreme: IntArray
+    n_reached: IntArray
     maxima: FloatArray
 
 
@@ -104,8 +104,8 @@ def draw_flips(family: Family, n_flips: int, rng: np.random.Generator, *, can_be
         n_rows = family.n_differences
     else:
         n_rows = max(len(block.rows) for block in family.blocks())
-    extreme: IntArray = np.zeros(family.n_differences, np.int64)
-    largest: IntArray = np.zeros(family.n_differences, np.int64)
+    n_extreme: IntArray = np.zeros(family.n_differences, np.int64)
+    n_reached: IntArray = np.zeros(family.n_differences, np.int64)
     maxima: FloatArray = np.empty(n_flips)
     for start, stop in batches(n_flips, max(n_rows, n_units), BATCH_CELLS):
         if is_complete:
@@ -113,10 +113,10 @@ def draw_flips(family: Family, n_flips: int, rng: np.random.Generator, *, can_be
         else:
             signs = draw_signs(stop - start, n_units, rng).T
         counts = _count_flips(family, signs)
-        extreme += counts.extreme
-        largest += counts.largest
+        n_extreme += counts.n_extreme
+        n_reached += counts.n_reached
         maxima[start:stop] = counts.maxima
-    return Flips(n_flips, is_complete, extreme, largest, maxima)
+    return Flips(n_flips, is_complete, n_extreme, n_reached, maxima)
 
 
 def _count_units(blocks: Blocks) -> int:
@@ -160,29 +160,29 @@ def _count_step_down(family: Family, signs: FloatArray) -> Counts:
             sums -= row_sums[block.second]
         parts.append(extremeness(sums, family.alternative))
     statistics = np.concatenate(parts)
-    extreme = (statistics >= observed.bounds[:, None]).sum(axis=1)
+    n_extreme = (statistics >= observed.bounds[:, None]).sum(axis=1)
     statistics /= observed.scales[:, None]
     statistics[observed.is_zero] = 0.0
     order = np.argsort(observed.statistics, kind="stable")
     maxima_so_far = np.maximum.accumulate(statistics[order], axis=0)
     bounds = observed.statistics[order, None] - 2 * TOLERANCE
-    largest = np.empty(len(order), np.int64)
-    largest[order] = (maxima_so_far >= bounds).sum(axis=1)
-    return Counts(extreme, largest, maxima_so_far[-1])
+    n_reached = np.empty(len(order), np.int64)
+    n_reached[order] = (maxima_so_far >= bounds).sum(axis=1)
+    return Counts(n_extreme, n_reached, maxima_so_far[-1])
 
 
 def _count_single_step(family: Family, signs: FloatArray) -> Counts:
     """Count flips for single-step maxima: of each difference alone, with the largest statistic of each flip."""
-    extreme: IntArray = np.zeros(family.n_differences, np.int64)
+    n_extreme: IntArray = np.zeros(family.n_differences, np.int64)
     maxima: FloatArray = np.full(signs.shape[1], -np.inf)
     n_before = 0
     for block in family.blocks():
         places = slice(n_before, n_before + len(block.first))
         observed = family.observed.select(places)
-        extreme[places], block_maxima = _compare_block(block.rows @ signs, block, observed, family.alternative)
+        n_extreme[places], block_maxima = _compare_block(block.rows @ signs, block, observed, family.alternative)
         np.maximum(maxima, block_maxima, out=maxima)
         n_before = places.stop
-    return Counts(extreme, np.zeros_like(extreme), maxima)
+    return Counts(n_extreme, np.zeros_like(n_extreme), maxima)
 
 
 def _compare_block(
@@ -233,7 +233,7 @@ class Comparison:
     block : Block
     sums : ndarray of float, shape (n_rows, n_flips)
     bounds : ndarray of float, shape (n_differences,)
-        The sum from which on a difference is at least as extreme as in the data.
+        A difference is at least as extreme as in the data if its sum is at least this.
     inverse_scales : ndarray of float, shape (n_differences,)
         Sums times these are statistics.
     alternative : {"two-sided", "greater", "less"}

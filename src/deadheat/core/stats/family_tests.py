@@ -142,7 +142,7 @@ def _compute_exact_p_values(blocks: Blocks, observed: Observed, alternative: Alt
 
 def _decide(family: Family, flips: Flips) -> Decision:
     """Return the p-values of a family, and whether more flips may change which are below the level."""
-    p_values = np.where(family.is_exact, family.exact, flips.p_values(flips.extreme))
+    p_values = np.where(family.is_exact, family.exact, flips.p_values(flips.n_extreme))
     p_values = np.where(family.observed.is_zero, 1.0, p_values)
     n_counted = np.full(len(p_values), flips.n_counted)
     if family.has_maxima:
@@ -161,7 +161,7 @@ def _adjust_by_maxima(family: Family, flips: Flips) -> FloatArray:
     """Return p-values that account for the family by its largest statistic in each flip."""
     observed = family.observed
     if family.is_step_down:
-        adjusted = np.where(observed.is_zero, 1.0, flips.p_values(flips.largest))
+        adjusted = np.where(observed.is_zero, 1.0, flips.p_values(flips.n_reached))
         order = np.argsort(-observed.statistics, kind="stable")
         adjusted[order] = np.maximum.accumulate(adjusted[order])  # none below that of a more extreme difference
         return adjusted

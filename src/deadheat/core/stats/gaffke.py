@@ -156,11 +156,8 @@ def _find_quantiles(mixture: Mixture, tails: FloatArray) -> tuple[FloatArray, Fl
     replaced by the middle of the bracket.
     """
     targets = NORMAL_QUANTILE(tails)
-    n_queries = mixture.sizes.sum(axis=1)
-    centres = mixture.sums.sum(axis=1) / n_queries
-    errors = np.sqrt((mixture.gaps(centres) ** 2).sum(axis=1)) / n_queries
-    means = centres * np.exp(targets * errors / centres)
-    lowest = np.zeros_like(centres)
+    means = _guess_quantiles(mixture, targets)
+    lowest = np.zeros_like(means)
     highest = (mixture.sums / mixture.sizes).max(axis=1)
     saddlepoints = np.zeros_like(means)
     rows = np.arange(len(means))  # those whose search goes on
@@ -184,6 +181,14 @@ def _find_quantiles(mixture: Mixture, tails: FloatArray) -> tuple[FloatArray, Fl
             break
         means[rows] = steps[goes_on]
     return means, saddlepoints
+
+
+def _guess_quantiles(mixture: Mixture, targets: FloatArray) -> FloatArray:
+    """Return the means at which a search begins, as if the logarithm of D was normal."""
+    n_queries = mixture.sizes.sum(axis=1)
+    centres = mixture.sums.sum(axis=1) / n_queries
+    errors = np.sqrt((mixture.gaps(centres) ** 2).sum(axis=1)) / n_queries
+    return centres * np.exp(targets * errors / centres)
 
 
 @dataclass(frozen=True, eq=False)

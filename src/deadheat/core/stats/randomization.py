@@ -68,16 +68,16 @@ def _draw_p_values(
 
 
 def find_most_exact_units(n_units: IntArray) -> int:
-    """Return up to how many units all sign patterns are counted: fewer where very many columns have so many.
+    """Return the largest number of units of which all sign patterns are counted; it is smaller for very many columns.
 
     Parameters
     ----------
     n_units : ndarray of int, shape (n_columns,)
         Units of each column that differ from 0.
     """
-    n_columns = np.bincount(np.minimum(n_units, MAX_EXACT_UNITS + 1), minlength=MAX_EXACT_UNITS + 2)
-    n_columns = n_columns[: MAX_EXACT_UNITS + 1]
-    n_sums_of_column = 2.0 ** (np.arange(MAX_EXACT_UNITS + 1) / 2 + 1)
+    numbers = np.arange(MAX_EXACT_UNITS + 1)
+    n_columns = np.bincount(n_units[n_units <= MAX_EXACT_UNITS], minlength=len(numbers))  # that have each number
+    n_sums_of_column = 2.0 ** (numbers / 2 + 1)  # of two halves: see `count_sign_patterns`
     n_sums = np.cumsum(n_columns * n_sums_of_column)
     return int(np.searchsorted(n_sums, MAX_EXACT_SUMS, side="right")) - 1
 
