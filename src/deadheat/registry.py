@@ -1,7 +1,7 @@
 """What ships with deadheat: the core and the plugins, in order, and what each adds.
 
-This is the only file that names plugins. A line here imports nothing: modules are named as texts and loaded when what
-they add is needed.
+This is the only file that names plugins. It imports none: modules are named as texts, and loaded when what they add is
+needed. In long tuples a star puts a row of names into the tuple.
 """
 
 from deadheat.core.plugin_records import (
@@ -22,12 +22,20 @@ from deadheat.core.plugin_records import (
     Service,
 )
 
+# What features go with: arguments of `evaluate`, and uses of its results
 CONVENTIONS = (  # arguments of `evaluate`, each of which goes with all others
     *("ties", "missing", "no_relevant", "score_precision", "rel", "depth", "judged_only"),
     *("ascending", "then_by", "normalize_ids", "collection", "weights"),
 )
+ALL_BUT_TIES = tuple(name for name in CONVENTIONS if name != "ties")
+ALL_BUT_WEIGHTS = tuple(name for name in CONVENTIONS if name != "weights")
 OF_MEANS = ("save", "by", "cluster", "compare", "compare_evaluations", "orders")  # uses that core and compare have
 OF_PAIRS = ("margin", "detect", "ranks")  # uses of differences, for which their noise has to be known
+OF_BOUNDS = (  # what bounds go with, whichever documents may be anything
+    *("no_relevant=zero", "missing", "score_precision", "rel", "depth", "ascending", "then_by", "normalize_ids"),
+    *("collection", "weights", *OF_MEANS, *OF_PAIRS),
+    *("rescore", "gate", "baseline", "history", "leaderboard", "report", "steps", "abstention", "compare_languages"),
+)
 
 CORE = Plugin(
     name="core",
@@ -141,7 +149,7 @@ TIES = Plugin(
         Feature(
             "steps",
             kind="use",
-            goes_with=("ties=expected", "ties=best", "ties=worst", *(name for name in CONVENTIONS if name != "ties")),
+            goes_with=("ties=expected", "ties=best", "ties=worst", *ALL_BUT_TIES),
             what="a list of steps",
         ),
     ),
@@ -245,7 +253,7 @@ MORE_MEASURES = Plugin(
         Feature(
             "abstention",
             kind="use",
-            goes_with=tuple(name for name in CONVENTIONS if name != "weights"),
+            goes_with=ALL_BUT_WEIGHTS,
             what="abstention",
         ),
     ),
@@ -314,10 +322,11 @@ BOUNDS = Plugin(
             "bounds",
             argument="unjudged",
             goes_with=(
-                *("ties=expected", "ties=doc_id", "ties=input", "ties=random", "no_relevant=zero", "missing"),
-                *("score_precision", "rel", "depth", "ascending", "then_by", "normalize_ids", "collection", "weights"),
-                *(*OF_MEANS, *OF_PAIRS, "rescore", "gate", "baseline", "history", "leaderboard", "report", "steps"),
-                *("abstention", "compare_languages"),
+                "ties=expected",
+                "ties=doc_id",
+                "ties=input",
+                "ties=random",
+                *OF_BOUNDS,
             ),
             what="bounds over unjudged documents",
         ),
@@ -326,10 +335,10 @@ BOUNDS = Plugin(
             argument="qrels",
             kind="given",
             goes_with=(
-                *("ties=expected", "ties=doc_id", "ties=input", "no_relevant=zero", "missing"),
-                *("score_precision", "rel", "depth", "ascending", "then_by", "normalize_ids", "collection", "weights"),
-                *(*OF_MEANS, *OF_PAIRS, "rescore", "gate", "baseline", "history", "leaderboard", "report", "steps"),
-                *("abstention", "compare_languages"),
+                "ties=expected",
+                "ties=doc_id",
+                "ties=input",
+                *OF_BOUNDS,
             ),
             what="judgments that a judge failed to give",
             hints={"bounds": "with failures there are bounds over what a judge failed to grade, and no others"},
@@ -367,7 +376,7 @@ WEEKS = Plugin(
             kind="use",
             goes_with=(
                 *("ties=expected", "ties=best", "ties=worst", "ties=doc_id", "ties=input"),
-                *(name for name in CONVENTIONS if name != "ties"),
+                *ALL_BUT_TIES,
                 "save",
             ),
             what="scoring a ranking again",
@@ -451,7 +460,7 @@ LANGUAGES = Plugin(
         Feature(
             "compare_languages",
             kind="use",
-            goes_with=tuple(name for name in CONVENTIONS if name != "weights"),
+            goes_with=ALL_BUT_WEIGHTS,
             what="a comparison of languages",
         ),
     ),
