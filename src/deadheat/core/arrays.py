@@ -1,4 +1,4 @@
-"""Type aliases for arrays, where runs of equal keys start, and SciPy's special functions."""
+"""Types of arrays, small operations on arrays of keys and ids, and SciPy's special functions."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Special:
-    """The module scipy.special, which takes 0.3 s to load: it is when one of its functions is first called."""
+    """The module scipy.special, which takes 0.3 s to load: it is loaded when a function of it is first called."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - of a module
         from scipy import special
@@ -51,80 +51,109 @@ def run_starts(*keys: AnyArray) -> IntArray:
 
 
 def concatenated_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the ranges ``start, ..., start + size - 1``, concatenated.
+    """Return the ranges ``start, ..., start + size - 1`` as one array.
+
+    Parameters
+    ----------
+    starts, sizes : ndarray of int, shape (n_ranges,)
 
     Examples
     --------
     >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
-    return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    places = np.cumsum(sizes) - sizes  # where each range begins in the result
+    return np.arange(sizes.sum()) + np.repeat(starts - places, sizes)
 
 
 def sums_of(codes: IntArray, values: AnyArray, size: int) -> FloatArray:
-    """Return the sum of the values of each code, of shape (size,), added in their order.
+    """Return the sum of the values of each code, added in their order.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n,)
+        From 0 to ``size - 1``.
     values : ndarray of numbers, shape (n,)
     size : int
+
+    Returns
+    -------
+    ndarray of float, shape (size,)
     """
     return np.bincount(codes, values, size).astype(np.float64, copy=False)
 
 
 def align_values(values: FloatArray, ids: TextArray, wanted: TextArray) -> FloatArray:
-    """Return the values of other ids, in their order; NaN of an id without one.
+    """Return values in the order of other ids; NaN for an id that has no value.
 
     Parameters
     ----------
     values : ndarray of float, shape (n_ids,)
     ids : ndarray of str, shape (n_ids,)
+        Of the values.
     wanted : ndarray of str, shape (n_wanted,)
+
+    Returns
+    -------
+    ndarray of float, shape (n_wanted,)
 
     Examples
     --------
     >>> align_values(np.array([0.5, 1.0]), np.array(["a", "b"]), np.array(["b", "c"])).tolist()
     [1.0, nan]
     """
-    found = dict(zip(ids.tolist(), values.tolist(), strict=True))
-    return np.array([found.get(one, np.nan) for one in wanted.tolist()], np.float64)
+    value_of_id = dict(zip(ids.tolist(), values.tolist(), strict=True))
+    aligned = [value_of_id.get(wanted_id, np.nan) for wanted_id in wanted.tolist()]
+    return np.array(aligned, np.float64)
 
 
 def codes_of(ids: TextArray, among: Iterable[str]) -> IntArray:
-    """Return the place of each id among others that have them all, of shape (n_ids,)."""
-    places = {one: place for place, one in enumerate(among)}
-    return np.array([places[one] for one in ids.tolist()], np.int64)
+    """Return the place of each id among distinct ids that include all of them.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["b", "a", "b"]), ["a", "b"]).tolist()
+    [1, 0, 1]
+    """
+    places = {known_id: place for place, known_id in enumerate(among)}
+    return np.array([places[given_id] for given_id in ids.tolist()], np.int64)
 
 
 def places_of(keep: BoolArray | IntArray) -> IntArray:
-    """Return the places that are kept: of a mask those where it is true, and else what is given.
+    """Return the places that a mask keeps; places are returned as they are.
 
     Examples
     --------
     >>> places_of(np.array([True, False, True])).tolist(), places_of(np.array([2, 0])).tolist()
     ([0, 2], [2, 0])
     """
-    return np.flatnonzero(keep) if keep.dtype == np.bool_ else np.asarray(keep, np.int64)
+    if keep.dtype == np.bool_:
+        return np.flatnonzero(keep)
+    return np.asarray(keep, np.int64)
 
 
 def is_member(texts: TextArray, some: TextArray) -> BoolArray:
-    """Tell which of `texts` are in `some`, of shape (n_texts,); `np.isin` takes quadratic time on strings.
+    """Tell for each text whether it is among some others; `np.isin` takes quadratic time on strings.
 
     Parameters
     ----------
-    texts, some : ndarray of str
+    texts : ndarray of str, shape (n_texts,)
+    some : ndarray of str, shape (n_some,)
+
+    Returns
+    -------
+    ndarray of bool, shape (n_texts,)
     """
-    wanted = set(some.tolist())
-    return np.fromiter((text in wanted for text in texts.tolist()), np.bool_, len(texts))
+    members = set(some.tolist())
+    return np.fromiter((text in members for text in texts.tolist()), np.bool_, len(texts))
 
 
 def with_own_arithmetic(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function that computes under NumPy's defaults: np.seterr of the caller is about the caller's numbers."""
+    """Return a function that computes under our own `np.errstate`: that of the caller is about the caller's numbers."""
 
     @wraps(function)
-    def computed(*arguments: P.args, **options: P.kwargs) -> T:
+    def compute(*arguments: P.args, **options: P.kwargs) -> T:
         with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
             return function(*arguments, **options)
 
-    return computed
+    return compute
