@@ -126,7 +126,7 @@ LATE = {
     "evaluation.scores imports stats in _estimate_skewness": "SciPy",
     "evaluation.scores imports stats in estimate_intervals": "SciPy",
     "io.formats.__init__ imports io in _add_values": "Narwhals",
-    "io.formats.parquet imports io in _read": "few files are Parquet",
+    "io.formats.parquet imports io in read_parquet": "few files are Parquet",
     "io.records imports io in read_rows": "Narwhals",
     "io.sources imports io in read_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",

@@ -1,4 +1,4 @@
-"""What deadheat had and no longer has, and what to write instead: errors say it, and docs/guide/moving.md lists it."""
+"""Names that deadheat no longer has, and what to write instead: errors say it, and docs/guide/moving.md lists it."""
 
 GONE = {  # an option, an option of one command, a command, a public name, or a value of an argument
     "--fill": "give --unjudged bounds for what labels could change, and see deadheat holes for which to judge first",
@@ -22,7 +22,7 @@ GONE = {  # an option, an option of one command, a command, a public name, or a 
 
 
 def instead_of(*names: str) -> str:
-    """Return what to write instead of the first of these names that is gone, or an empty string.
+    """Return what to write instead of the first of these names that deadheat no longer has; "" if it has all.
 
     Examples
     --------

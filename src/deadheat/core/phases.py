@@ -1,7 +1,7 @@
-"""Phases: what is done has a name, whoever watches shows how far it is, and what takes long says so before it does.
+"""Phases: what is done has a name, a watcher shows how far it is, and what takes long is announced by a warning.
 
-A phase is shown by whoever watches: the command line, or nobody. The first steps of many, half a second of the
-processor's time, say whether all of them will take ten.
+The watcher is the command line, or nobody. The first steps of many, half a second of processor time, say whether all
+steps will take more than ten seconds.
 """
 
 import time
@@ -14,7 +14,7 @@ from typing import TypeAlias
 from deadheat.core.errors import LONG, DurationWarning
 
 Advance: TypeAlias = Callable[[int], None]
-# Takes what is done, and how many steps it has if that is known
+# A watcher takes what is done, and how many steps it has if that is known.
 Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
 
 SOON = 0.5  # seconds after which the first steps say how long all of them take
@@ -23,7 +23,7 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advance]:
-    """Name what is done inside the context; it gives a function to call with the number of steps that are done.
+    """Name what is done inside the context; the context gives a function to call with the number of steps done.
 
     Examples
     --------
@@ -32,12 +32,14 @@ def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advan
     ...         advance(1)
     """
     watcher = _watcher.get()
-    return nullcontext(lambda _: None) if watcher is None else watcher(what, n_steps)
+    if watcher is None:
+        return nullcontext(lambda _: None)
+    return watcher(what, n_steps)
 
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Let a watcher know of all phases inside the context; None: nobody, as of the steps of a phase."""
+    """Let a watcher know of all phases inside the context; None hides them, as inside the steps of a phase."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -47,16 +49,16 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
 
 @contextmanager
 def lasting(what: str, n_steps: int, hint: str = "") -> Iterator[Advance]:
-    """Warn of steps that take longer than ten seconds together, as soon as that shows; they are a phase from then on.
+    """Warn of steps that take longer than ten seconds together, as soon as that shows; from then on they are a phase.
 
     Parameters
     ----------
     what : str
         The subject of the warning, in the singular.
     n_steps : int
-        About as long as one another.
+        How many steps there are, all of about the same length.
     hint : str, default ""
-        The end of the warning: what takes less.
+        The end of the warning: what takes less time.
 
     Examples
     --------
@@ -78,9 +80,9 @@ def lasting(what: str, n_steps: int, hint: str = "") -> Iterator[Advance]:
             seconds = time.thread_time() - start
             if seconds < SOON or n_done >= n_steps:
                 return
-            in_all = seconds * n_steps / n_done
-            if in_all > LONG:
-                warnings.warn(f"{what} takes about {in_all:.0f} s{hint}", DurationWarning, stacklevel=2)
+            total_seconds = seconds * n_steps / n_done
+            if total_seconds > LONG:
+                warnings.warn(f"{what} takes about {total_seconds:.0f} s{hint}", DurationWarning, stacklevel=2)
                 shown = stack.enter_context(phase(what, n_steps))
                 shown(n_done)
 

@@ -1,4 +1,4 @@
-"""What a saved evaluation holds, and what is done with saved ones of other judgments."""
+"""Settings of saved evaluations: what they hold, and what to do if their judgments differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Saving(Settings):
 
 @dataclass(frozen=True)
 class Rejudging(Settings):
-    """What to do with evaluations under different judgments."""
+    """What to do with saved evaluations whose judgments differ."""
 
     judgments: str | None = setting(
         None,

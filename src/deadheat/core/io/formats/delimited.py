@@ -38,7 +38,7 @@ from deadheat.core.io.formats.base import (
     split_off_subtopics,
 )
 from deadheat.core.io.formats.csv_rows import FileRows
-from deadheat.core.io.formats.dialects import dialect_of
+from deadheat.core.io.formats.dialects import find_dialect
 from deadheat.core.io.formats.trec import locate_in_lines, read_trec
 from deadheat.core.io.ids import check_ids_of_row, has_control_characters, has_only_ids
 from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, LIST_NAMES, SUBTOPIC, TEXTS, Kind
@@ -105,7 +105,7 @@ class HeaderFile:
             self.n_header_lines = rows.n_lines
             self.n_header_bytes = rows.n_bytes
         self.unanswerable: set[str] = set()
-        self.dialect = dialect_of(self.header)
+        self.dialect = find_dialect(self.header)
 
     def open(self) -> BinaryIO:
         """Open the file, unpacked."""

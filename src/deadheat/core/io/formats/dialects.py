@@ -8,18 +8,20 @@ from deadheat.core.io.kinds import Kind
 
 
 class Dialect(NamedTuple):
-    """How one tool writes a table: rows may be short, and may lack the document or its number.
+    """How a tool writes a table of text; its rows may be short, and may lack the document or its number.
 
     Attributes
     ----------
     matches : callable
-        Takes the names in the header.
+        Takes the names in the header, and tells whether the tool wrote the table.
     columns : dict of dict
-        For each kind the names of its own columns by deadheat's: other columns may have any name.
+        For qrels and for a run the names of the columns that the tool writes, by canonical name; other columns may
+        have any name.
     text_of : callable
-        Takes the field of a query or an id, and returns its text.
+        Takes the field of a query or of an id, and returns the text that it stands for.
     skipped : dict of str
-        For each kind the rows that are skipped, for a note that counts them, such as "of a tool without a rating".
+        For qrels and for a run which rows are skipped, for a note that counts them, such as "of a tool without a
+        rating".
     """
 
     matches: Callable[[Sequence[str]], bool]
@@ -31,8 +33,8 @@ class Dialect(NamedTuple):
 DIALECTS: list[Dialect] = []
 
 
-def dialect_of(header: Sequence[str]) -> Dialect | None:
-    """Return the dialect of a table with these names of columns; None of plain CSV."""
+def find_dialect(header: Sequence[str]) -> Dialect | None:
+    """Return the dialect of a table with these names of columns; None for plain CSV."""
     hooks.load("dialects")
     for dialect in DIALECTS:
         if dialect.matches(header):

@@ -20,7 +20,7 @@ from deadheat.core.io.writing import Compression
 from deadheat.core.libraries import polars as pl
 
 COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"
-LARGE_PARQUET = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time
+LARGE_PARQUET = 4_000_000  # rows from which a run is read only when it is needed, whole queries at a time
 
 
 def scan_parquet(path: Path, *, is_whole: bool = False) -> pl.LazyFrame:
@@ -50,7 +50,14 @@ def scan_parquet(path: Path, *, is_whole: bool = False) -> pl.LazyFrame:
     return rows
 
 
-def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
+def read_parquet(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
+    """Return the rows of a Parquet file: a frame, or of a large run one that is read when it is needed.
+
+    Raises
+    ------
+    ColumnError, FileFormatError, DataError
+        As for any frame, and as :func:`scan_parquet`.
+    """
     rows = scan_parquet(path)
     if are_cases(rows.collect_schema().names(), kind, given):
         return CASES
@@ -64,14 +71,21 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     return content
 
 
-def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:
-    held = io.BytesIO()
-    rows.write_parquet(held)  # into a file it would write by itself, and only describe what the system says
-    file.write(held.getbuffer())
+def write_parquet(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:
+    """Write a Parquet file, which is compressed inside."""
+    # Polars would write into an open file by itself, and its error would only describe what the system says.
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer)
+    file.write(buffer.getbuffer())
+
+
+def list_columns(path: Path) -> list[str]:
+    """Return the names of the columns."""
+    return scan_parquet(path).collect_schema().names()
 
 
 def check_file(path: Path, *, is_whole: bool = False) -> None:
-    """Raise FileFormatError if the sizes that a Parquet file declares are impossible, or more than may be held.
+    """Raise FileFormatError if the sizes that a Parquet file declares are impossible, or take too much memory.
 
     Parameters
     ----------
@@ -90,9 +104,9 @@ register(
     Format(
         name="parquet",
         suffixes=(".parquet",),
-        read=_read,
-        write=_write,
-        columns=lambda path: scan_parquet(path).collect_schema(),
+        read=read_parquet,
+        write=write_parquet,
+        columns=list_columns,
         has_subtopics=True,
         is_text=False,
     )
