@@ -16,7 +16,7 @@ from deadheat.core.io.decimals import may_be_number
 from deadheat.core.io.files import check_readable
 from deadheat.core.io.formats import find_format
 from deadheat.core.io.formats.base import SAMPLED_ROWS, Content
-from deadheat.core.io.formats.delimited import HeaderFile, read_numbers
+from deadheat.core.io.formats.delimited import HeaderFile, read_columns
 from deadheat.core.io.formats.json_rows import JsonNumber, list_keys
 from deadheat.core.io.formats.jsonl import first_objects, read_jsonl
 from deadheat.core.io.formats.parquet import scan_parquet
@@ -131,7 +131,7 @@ def _read_delimited(
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
     table.choose_columns({**given, "score": chosen[0]})
     # under names of their own, as a column of scores may have the name of one of ids
-    frame = read_numbers(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})[0]
+    frame = read_columns(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})[0]
     scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
     return ScoreColumns(frame.select(KEYS), scores, notes)
 

@@ -61,7 +61,7 @@ class Content:
         Of a run in lists, where the scores of every list rise from its first result to its last, or fall; two results
         do so by chance.
     columns : mapping of str to str
-        Those that were read, from convert_table name to name in the source; empty of what has no names.
+        Those that were read, from canonical name to name in the source; empty of what has no names.
     """
 
     rows: Nested | pl.DataFrame | nw.LazyFrame[Any] | Path
@@ -168,7 +168,7 @@ def find_judged_rows(
     rows : sequence of (int or None, mapping)
         Each with its line, for messages.
     given : mapping of str to str
-        Names of columns that the user says, by convert_table name.
+        Names of columns that the user says, by canonical name.
     where : str or path
         For messages.
     """

@@ -79,7 +79,7 @@ class HeaderFile:
     unanswerable : set of str
         The queries without an answer among the rows that were read.
     given, columns : mapping of str to str
-        Names of columns in the file, by convert_table name: those that the user says, and all that are wanted.
+        Names of columns in the file, by canonical name: those that the user says, and all that are wanted.
     places : dict of str to int
         The positions of the wanted ones.
     """
@@ -211,7 +211,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     if not any(table.header):
         raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     table.choose_columns(given)
-    frame, notes = read_numbers(table, table.places_of_numbers)
+    frame, notes = read_columns(table, table.places_of_numbers)
     if kind == "qrels" and not given:
         _warn_of_fractions(frame, table)
     if SUBTOPIC in table.columns:
@@ -268,7 +268,7 @@ def _scan(
 
 
 def _name_columns(places: Mapping[str, int]) -> dict[str, str]:
-    """Return the columns of :func:`_scan` at some places, by their convert_table names."""
+    """Return the columns of :func:`_scan` at some places, by their canonical names."""
     return {key: f"column_{place}" for key, place in places.items()}
 
 
@@ -293,7 +293,7 @@ def locate_in_table(
     return lines
 
 
-def read_numbers(table: HeaderFile, places: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def read_columns(table: HeaderFile, places: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the ids and the numbers of a table, and notes.
 
     Parameters

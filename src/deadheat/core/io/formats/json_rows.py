@@ -79,7 +79,7 @@ class JsonRows(ABC):
         Parameters
         ----------
         columns : mapping of str to str
-            The name of each column, by convert_table name.
+            The name of each column, by canonical name.
         nearer : collection of str
             Names of keys that would be other columns than these: None is returned where an object may have one.
         """
@@ -115,7 +115,7 @@ def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
     rows : JsonRows
     kind : {"qrels", "run"}
     given : mapping of str to str
-        Names of columns that the user says, by convert_table name.
+        Names of columns that the user says, by canonical name.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def _find_columns_of_all(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -
 def find_columns(
     objects: Iterable[Mapping[str, Any]], kind: Kind, given: Mapping[str, str], path: Path
 ) -> dict[str, str]:
-    """Return the name of each column among the keys of objects, by convert_table name; a value may be a list.
+    """Return the name of each column among the keys of objects, by canonical name; a value may be a list.
 
     Raises
     ------

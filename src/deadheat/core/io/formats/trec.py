@@ -80,7 +80,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     ranks: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     data = _read_small_file(path)
-    if data:  # read once, where a large one is parsed, counted and looked at side by side
+    if data:  # a small file is read once; a large one is parsed and counted by two threads, each of which reads it
         _check_first_row(data, kind, path)
         frame = _read_block(data, kind, path)
         if kind == "run":
@@ -104,8 +104,8 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
 def _read_large_run(path: Path) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Return the rows as `_read_whole` does, and the ranks of the first rows.
 
-    What was split together with other runs has its ranks in a column. Otherwise they are looked up in the first bytes:
-    while the file is read, but for one that is being split already, of which it is not known yet.
+    The first bytes have these ranks, and are parsed while the file is read. A file that is being split already may have
+    its ranks in a column, if it is split together with other runs; this shows only when it has been split.
     """
     if not is_begun(path):
         with ThreadPoolExecutor(1) as thread:
@@ -163,26 +163,28 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         return None
     check_file_lines(path)
     separator = _check_first_row(head, kind, path)
-    if not is_begun(path) and not count_blanks(head).are_regular:  # of a file that is begun, all blanks are counted
+    # A look at the head saves the rest. Where the file is being split already, all its blanks are counted anyway.
+    if not is_begun(path) and not count_blanks(head).are_regular:
         return None
-    end = find_last_byte(head) if kind == "run" else None
-    needs_last_field = end is None  # nothing else shows whether a row has it
-    with ThreadPoolExecutor(1) as thread:  # the count waits for the disk where Polars computes, and hides behind it
+    last_byte = find_last_byte(head) if kind == "run" else None
+    needs_last_field = last_byte is None  # nothing else shows whether a row has its last field
+    with ThreadPoolExecutor(1) as thread:
         counting = get_begun_count(path, kind, separator, to_the_end=needs_last_field)
-        if counting is None:
-            counting = thread.submit(count_blanks, path, end)
-        import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
+        if counting is None:  # one thread reads and counts while Polars computes
+            counting = thread.submit(count_blanks, path, last_byte)
+        import_module("numpy.ma")  # Polars imports it later; now, while the file is read, this takes no extra time
         frame = split(path, kind, separator, to_the_end=needs_last_field)
     if frame is None:
         return None
     blanks = counting.result()
-    if not needs_last_field and blanks.ends_otherwise:  # some row does not end as the first one
+    if not needs_last_field and blanks.ends_otherwise:  # some row does not end as the first one does
         frame = split(path, kind, separator, to_the_end=True)
     if frame is None or not _is_proved(frame, kind, blanks):
         return None
     if ENDS_EARLY in frame.columns:
         frame.drop_in_place(ENDS_EARLY)
-    return frame if are_plain(frame[VALUE_COLUMN[kind]]) else None
+    values = frame[VALUE_COLUMN[kind]]
+    return frame if are_plain(values) else None
 
 
 def note_comments(n_comments: int, path: Path) -> tuple[str, ...]:
@@ -193,14 +195,20 @@ def note_comments(n_comments: int, path: Path) -> tuple[str, ...]:
 
 
 def read_blocks(path: Path, kind: Kind, marked: MarkedLines, size: int = BLOCK) -> Iterator[pl.DataFrame]:
-    """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
+    """Yield the rows of a file block by block, of about `size` bytes each, and add its comments to `marked`.
+
+    Raises
+    ------
+    DataError
+        For the first line that is wrong, be it a row or a comment.
+    """
     first_line = 1
     for block_with_comments in blocks(path, size):
         block = marked.without_comments(block_with_comments, first_line)
         n_block_lines = block.count(b"\n")
-        n_lines = first_line - 1 + n_block_lines  # also blank ones, which would take time without end
+        n_lines = first_line - 1 + n_block_lines  # blank ones, too: a file of nothing else must come to an end
         check_rows(n_lines * ROW_BYTES + len(marked.comments) * COMMENT_BYTES, path)
-        if first_line == 1:  # a comment that is no text is found before a row below it is found to be wrong
+        if first_line == 1:  # a wrong comment above the first row is reported before that row is
             marked.check_text(path, above=_find_first_row(block))
             _check_first_row(block, kind, path)
         rows = _read_block(block, kind, path)
@@ -247,8 +255,8 @@ class MarkedLines:
     queries: set[bytes] = field(default_factory=set)
 
     def without_comments(self, block: bytes, first_line: int) -> bytes:
-        """Return whole lines with the comments among them empty."""
-        if b"#" not in block or not _MARKED_LINE.search(block):  # the first look is the faster one
+        """Return a block of lines in which those that are comments are empty; keep the comments."""
+        if b"#" not in block or not _MARKED_LINE.search(block):  # the first test is the faster one
             return block
         lines = block.split(b"\n")
         for number, line in enumerate(lines):
@@ -260,13 +268,13 @@ class MarkedLines:
         return b"\n".join(lines)
 
     def check_text(self, path: Path, above: float = inf) -> None:
-        """Raise an error for a comment above a line that is no text, or holds what may end a line."""
+        """Raise an error for a comment that is not UTF-8, or has a control character, if it is above a line."""
         for number, line in self.comments.items():
             if number < above:
                 check_comment(decode_utf8(line, path, number), path, number)
 
     def check(self, path: Path) -> None:
-        """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
+        """Raise an error for a comment that `check_text` refuses, or that begins as a record of the file does."""
         self.check_text(path)
         for number, line in self.comments.items():
             if line.split(maxsplit=1)[0] in self.queries:
@@ -275,7 +283,7 @@ class MarkedLines:
 
 
 def is_comment(line: bytes, kind: Kind) -> bool:
-    """Return whether a line begins with #, and is no record: a query may be called #1."""
+    """Return whether a line begins with # and is no row: a row of a query that is called #1 begins so, too."""
     if not line.startswith(b"#"):
         return False
     fields = line.split()
@@ -321,7 +329,7 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
         return False
     if blanks.may_hold_controls and has_control_characters(frame):
         return False
-    # a blank after each field, of which the newline is the last; a carriage return is one more
+    # Each field has a blank behind it, the last one the newline; a carriage return is one more.
     expected = frame.height * len(TREC_FIELDS[kind]) + blanks.n_crlf - blanks.lacks_final_newline
     return blanks.n_blanks == expected and blanks.are_regular
 
