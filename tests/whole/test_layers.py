@@ -129,7 +129,7 @@ LATE = {
     "io.formats.parquet imports io in read_parquet": "few files are Parquet",
     "io.records imports io in read_rows": "Narwhals",
     "io.sources imports io in read_frame": "Narwhals",
-    "io.splitting imports io in _begin": "NumPy",
+    "io.splitting imports io in _begin_together": "NumPy",
     "placements.place imports placements in choose_engine": "a run needs one engine; Narwhals",
     "placements.place imports placements in hold_in_memory": "a run needs one engine",
     "report.as_data imports measures in _run": "help names the format, and needs no NumPy",
