@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.core.gone import instead_of as _instead_of
+from deadheat.core.gone import find_replacement as _instead_of
 from deadheat.core.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.core.libraries import load_numpy as _load_numpy
 from deadheat.version import __version__ as __version__

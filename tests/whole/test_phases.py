@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.errors import DurationWarning
 from deadheat.core.kernels import orders
-from deadheat.core.phases import lasting, watched_by
+from deadheat.core.phases import lasting, set_watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ def test_steps_that_take_long_say_so_once_and_are_shown_from_then_on(clock: list
         yield shown[-1][2].append
 
     def count() -> None:
-        with watched_by(watch), lasting("counting", 50, "; fewer take less") as advance:
+        with set_watcher(watch), lasting("counting", 50, "; fewer take less") as advance:
             for _ in range(50):
                 advance(1)
 

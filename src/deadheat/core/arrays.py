@@ -50,7 +50,7 @@ def run_starts(*keys: AnyArray) -> IntArray:
     return np.flatnonzero(changes)
 
 
-def concatenated_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     """Return the ranges ``start, ..., start + size - 1`` as one array.
 
     Parameters
@@ -59,14 +59,14 @@ def concatenated_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
 
     Examples
     --------
-    >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    >>> concatenate_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
     places = np.cumsum(sizes) - sizes  # where each range begins in the result
     return np.arange(sizes.sum()) + np.repeat(starts - places, sizes)
 
 
-def sums_of(codes: IntArray, values: AnyArray, size: int) -> FloatArray:
+def sum_by_code(codes: IntArray, values: AnyArray, size: int) -> FloatArray:
     """Return the sum of the values of each code, added in their order.
 
     Parameters
@@ -107,24 +107,24 @@ def align_values(values: FloatArray, ids: TextArray, wanted: TextArray) -> Float
     return np.array(aligned, np.float64)
 
 
-def codes_of(ids: TextArray, among: Iterable[str]) -> IntArray:
+def find_codes(ids: TextArray, among: Iterable[str]) -> IntArray:
     """Return the place of each id among distinct ids that include all of them.
 
     Examples
     --------
-    >>> codes_of(np.array(["b", "a", "b"]), ["a", "b"]).tolist()
+    >>> find_codes(np.array(["b", "a", "b"]), ["a", "b"]).tolist()
     [1, 0, 1]
     """
     places = {known_id: place for place, known_id in enumerate(among)}
     return np.array([places[given_id] for given_id in ids.tolist()], np.int64)
 
 
-def places_of(keep: BoolArray | IntArray) -> IntArray:
+def find_places(keep: BoolArray | IntArray) -> IntArray:
     """Return the places that a mask keeps; places are returned as they are.
 
     Examples
     --------
-    >>> places_of(np.array([True, False, True])).tolist(), places_of(np.array([2, 0])).tolist()
+    >>> find_places(np.array([True, False, True])).tolist(), find_places(np.array([2, 0])).tolist()
     ([0, 2], [2, 0])
     """
     if keep.dtype == np.bool_:
@@ -148,7 +148,7 @@ def is_member(texts: TextArray, some: TextArray) -> BoolArray:
     return np.fromiter((text in members for text in texts.tolist()), np.bool_, len(texts))
 
 
-def with_own_arithmetic(function: Callable[P, T]) -> Callable[P, T]:
+def use_default_arithmetic(function: Callable[P, T]) -> Callable[P, T]:
     """Return a function that computes under our own `np.errstate`: that of the caller is about the caller's numbers."""
 
     @wraps(function)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from deadheat.core.errors import ParameterError
-from deadheat.core.gone import instead_of
+from deadheat.core.gone import find_replacement
 from deadheat.core.scalars import LARGEST_INTEGER, as_integer, is_number
 from deadheat.core.structures import T
 from deadheat.core.wording import did_you_mean, format_given
@@ -30,7 +30,7 @@ FEWEST_RESAMPLES = 99
 _ODD_NUMBER = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
 
 
-def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
+def read_literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     """Return the value of a part of a text that Python's parser read.
 
     Parameters
@@ -48,9 +48,9 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     Examples
     --------
     >>> import ast
-    >>> literal(ast.parse("{1: 10}", mode="eval").body, "{1: 10}")
+    >>> read_literal(ast.parse("{1: 10}", mode="eval").body, "{1: 10}")
     {1: 10}
-    >>> literal(ast.parse("1_0", mode="eval").body, "1_0")
+    >>> read_literal(ast.parse("1_0", mode="eval").body, "1_0")
     Traceback (most recent call last):
         ...
     ValueError: 1_0
@@ -65,7 +65,7 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     return value
 
 
-def by_name(
+def name_items(
     given: Iterable[tuple[object, T]],
     where: str = "",
     *,
@@ -92,7 +92,7 @@ def by_name(
 
     Examples
     --------
-    >>> by_name([(1, "a run"), ("2", "another")])
+    >>> name_items([(1, "a run"), ("2", "another")])
     {'1': 'a run', '2': 'another'}
     """
     named: dict[str, T] = {}
@@ -268,5 +268,5 @@ def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") 
 def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
     """Raise `ParameterError` unless an argument is one of the allowed words."""
     if not isinstance(given, str) or given not in allowed:
-        hint = instead_of(f"{name}={given!r}") or None
+        hint = find_replacement(f"{name}={given!r}") or None
         raise ParameterError(argument=name, given=given, allowed=tuple(allowed), hint=hint)

@@ -21,14 +21,14 @@ GONE = {  # an option, an option of one command, a command, a public name, or a 
 }
 
 
-def instead_of(*names: str) -> str:
+def find_replacement(*names: str) -> str:
     """Return what to write instead of the first of these names that deadheat no longer has; "" if it has all.
 
     Examples
     --------
-    >>> instead_of("evaluate --fill", "--fill")[:24]
+    >>> find_replacement("evaluate --fill", "--fill")[:24]
     'give --unjudged bounds f'
-    >>> instead_of("--ties")
+    >>> find_replacement("--ties")
     ''
     """
     for name in names:

@@ -38,7 +38,7 @@ def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advan
 
 
 @contextmanager
-def watched_by(watcher: Watcher | None) -> Iterator[None]:
+def set_watcher(watcher: Watcher | None) -> Iterator[None]:
     """Let a watcher know of all phases inside the context; None hides them, as inside the steps of a phase."""
     token = _watcher.set(watcher)
     try:

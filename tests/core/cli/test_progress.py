@@ -12,7 +12,7 @@ import pytest
 
 from deadheat.core.cli import progress as module
 from deadheat.core.cli.progress import Watch
-from deadheat.core.phases import phase, watched_by
+from deadheat.core.phases import phase, set_watcher
 from support.command import QRELS, RUN, call
 
 
@@ -61,7 +61,7 @@ def is_clean(written: str) -> bool:
 def test_what_is_short_is_done_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = terminal(monkeypatch)
     monkeypatch.setattr(module, "DELAY", 1000.0)
-    with watched_by(Watch({}, stream.write)), phase("reading"):
+    with set_watcher(Watch({}, stream.write)), phase("reading"):
         pass
     assert stream.getvalue() == ""
 
@@ -69,7 +69,7 @@ def test_what_is_short_is_done_in_silence(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_lasts_is_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = terminal(monkeypatch)
     monkeypatch.setattr(module, "DELAY", 0.01)
-    with watched_by(Watch({}, stream.write)):
+    with set_watcher(Watch({}, stream.write)):
         with phase("reading\x1b files", 10) as advance:
             assert until(stream, "reading\\x1b files")
             advance(5)
@@ -83,14 +83,14 @@ def test_a_pipe_and_a_quiet_command_get_no_bar(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(module, "DELAY", 0.0)
     stream = terminal(monkeypatch) if is_quiet else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with watched_by(Watch({"quiet": is_quiet}, stream.write)), phase("reading"), phase("counting"):
+    with set_watcher(Watch({"quiet": is_quiet}, stream.write)), phase("reading"), phase("counting"):
         time.sleep(0.05)
     assert stream.getvalue() == ""
 
 
 def test_a_closed_stderr_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    with watched_by(Watch({}, lambda _: None)), phase("reading"):
+    with set_watcher(Watch({}, lambda _: None)), phase("reading"):
         pass
 
 
@@ -99,7 +99,7 @@ def test_the_bar_goes_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "DELAY", 0.01)
 
     def interrupted() -> None:
-        with watched_by(Watch({}, stream.write)), phase("testing"):
+        with set_watcher(Watch({}, stream.write)), phase("testing"):
             assert until(stream, "testing")
             raise KeyboardInterrupt
 

@@ -38,11 +38,11 @@ from deadheat.core.cli.streams import (
     write_lines,
 )
 from deadheat.core.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError, UserCodeError
-from deadheat.core.gone import instead_of
+from deadheat.core.gone import find_replacement
 from deadheat.core.hooks import commands_by_name
 from deadheat.core.interrupts import IS_COMMAND
 from deadheat.core.io.guarding import collect_read_files, take_stderr
-from deadheat.core.phases import watched_by
+from deadheat.core.phases import set_watcher
 from deadheat.core.wording import did_you_mean, escape_for_terminal, escape_invisible, join_sentences
 
 
@@ -76,7 +76,7 @@ class App(click.Group):
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
             if plugin := hooks.find_plugin_of_command(name):
                 ctx.fail(str(hooks.missing_plugin(f"the command {name}", plugin)))
-            instead = instead_of(f"deadheat {name}")
+            instead = find_replacement(f"deadheat {name}")
             refuse_if(instead, f"the command {name} is gone: {instead}")
             from deadheat.core import third_party  # as below
 
@@ -91,7 +91,7 @@ class App(click.Group):
             with (
                 warnings.catch_warnings(action="ignore", category=NothingJudgedWarning),
                 showing_warnings(),
-                watched_by(Watch(ctx.meta, write_lines)),
+                set_watcher(Watch(ctx.meta, write_lines)),
                 collect_read_files() as ctx.meta["read"],
             ):
                 return super().invoke(ctx)

@@ -12,7 +12,7 @@ import click
 
 from deadheat.core import hooks
 from deadheat.core.cli.errors import refuse_if, refuse_repeated
-from deadheat.core.gone import instead_of
+from deadheat.core.gone import find_replacement
 
 SCREEN = 76  # columns of an example, which is indented by four
 MOST, MOST_EXAMPLES = 10, 2  # on one screen
@@ -129,7 +129,7 @@ class Command(click.Command):
             _, _, given = self.make_parser(ctx).parse_args(list(args))
         except click.NoSuchOption as error:
             name = error.option_name
-            instead = instead_of(f"{ctx.info_name} {name}", name)
+            instead = find_replacement(f"{ctx.info_name} {name}", name)
             refuse_if(instead, f"the option {name} is gone: {instead}")
             plugin = hooks.find_plugin_of_option(name)
             if plugin is not None and not hooks.is_installed(plugin):

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
-from deadheat.core.checks import by_name
+from deadheat.core.checks import name_items
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.judging import JudgesRuns, find_kind, judges_runs
@@ -557,7 +557,7 @@ def evaluate(
 
 def _list_pieces(runs: Mapping[str, Source]) -> Iterable[Sequence[tuple[str, Source]]]:
     """Return the names and sources of several runs, in pieces that are read and evaluated one after the other."""
-    sources: dict[str, Source] = by_name(runs.items())
+    sources: dict[str, Source] = name_items(runs.items())
     return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
 
 
@@ -600,7 +600,7 @@ def _evaluate_systems(
     options: Any,  # noqa: ANN401 - as of evaluate
 ) -> Evaluations:
     """Evaluate several systems, some of which were run several times."""
-    results: dict[str, Any] = by_name(
+    results: dict[str, Any] = name_items(
         (name, evaluate(qrels, system, measures, **options)) for name, system in systems.items()
     )
     return Evaluations({name: evaluation.called(name) for name, evaluation in results.items()})
@@ -615,7 +615,7 @@ def _evaluate_judged(
     options_of_run: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     is_several = are_runs(run, is_run=kind.is_run)
     runs = run if is_several else {"": run}
-    pairs = by_name(
+    pairs = name_items(
         (name, judgments.judge(source, name=str(name), ascending=options["ascending"])) for name, source in runs.items()
     )
     evaluations: Any = Evaluations({name: evaluate(*pair, chosen, **options_of_run) for name, pair in pairs.items()})

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from deadheat.core import hooks
-from deadheat.core.checks import as_list, by_name
+from deadheat.core.checks import as_list, name_items
 from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
@@ -100,7 +100,7 @@ def load_each(named: Mapping[str, str | Path]) -> dict[str, Evaluation]:
         else:
             own = next(iter(systems.values())) if systems else load_evaluation(path)
             found.append((name, own.called(name)))
-    return by_name(found, "")
+    return name_items(found, "")
 
 
 def is_evaluation(path: str | Path) -> bool:
@@ -137,7 +137,7 @@ def by_own_name(
     else:
         pairs = [(None, one) for one in as_list("evaluations", given, "a dict {name: evaluation}, or a list of them")]
     made = [(name, evaluated(one)) for name, one in pairs]
-    return by_name(((one.name if name is None else name, one) for name, one in made), where)
+    return name_items(((one.name if name is None else name, one) for name, one in made), where)
 
 
 def shared_measures(measures: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:

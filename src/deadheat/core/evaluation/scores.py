@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deadheat.core import hooks
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, places_of, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, find_places, use_default_arithmetic
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.sources import Source
@@ -326,7 +326,7 @@ class Scores(InNotebooks):
         return self.tie_max_of_values
 
     @property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def tie_std_of_values(self) -> float:
         """Standard deviation of `mean_of_values` when each query's ties are broken at random."""
         weights = weighting.relative(self._select_weights(self.kept), self.n_queries)
@@ -349,7 +349,7 @@ class Scores(InNotebooks):
         return self._mean(self.tie_max)
 
     @property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def total_tie_std(self) -> float:
         """Standard deviation of the total when each query's ties are broken at random; NaN where ties are unknown."""
         return math.sqrt(self._total_of(self.tie_std**2))
@@ -568,7 +568,7 @@ class Scores(InNotebooks):
             self,
             query_ids=self.query_ids[keep],
             values=self.values[keep],
-            rows=self._find_rows(places_of(keep)),
+            rows=self._find_rows(find_places(keep)),
             weights=self._select_weights(keep),
             parts=parts,
         )
@@ -615,7 +615,7 @@ class Scores(InNotebooks):
         return math.exp(mean) if self.measure.geometric else mean
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
     """Return the intervals of several scores of the same queries, from the same resamples.
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, use_default_arithmetic
 from deadheat.core.measures import Measure
 from deadheat.core.placements.placements import Placements
 from deadheat.core.structures import copy_with
@@ -68,7 +68,7 @@ class TieSpread:
         self.placements.forget()
         self.__dict__.pop("_near", None)
 
-    @with_own_arithmetic
+    @use_default_arithmetic
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
         return np.where(self.is_right, 1.0, self.measure.mean(self.measure.near(ranked)))
@@ -83,13 +83,13 @@ class TieSpread:
         return self.placements.missing & ~self.has_relevant
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
         return np.where(self.is_right, 1.0, self.measure.mean(self._near))
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def std(self) -> FloatArray:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
         if not self.placements.have_ties:
@@ -103,7 +103,7 @@ class TieSpread:
         return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest value."""
         if not self.placements.have_ties:
@@ -112,19 +112,19 @@ class TieSpread:
         return low, high
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `mean`: 0, since it is exact, except for a sampled `Custom`."""
         return self.measure.standard_error(self.placements)
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
         return self.measure.has_relevant(self._near)
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
         found = self.measure.reachable(self._near)

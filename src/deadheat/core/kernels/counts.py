@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenate_ranges
 from deadheat.core.kernels.segments import batches
 
 
@@ -36,7 +36,7 @@ class Relevant:
     def separate(self, *, best: bool) -> "Relevant":
         """Return the relevant documents as ties of one, on the first ranks of their ties (`best`) or the last ones."""
         tie = np.repeat(np.arange(len(self.query)), self.count)
-        place = concatenated_ranges(np.zeros_like(self.count), self.count)  # among the relevant ones of the tie
+        place = concatenate_ranges(np.zeros_like(self.count), self.count)  # among the relevant ones of the tie
         first = self.above if best else self.above + self.tied - self.count
         one = np.ones_like(tie)
         return Relevant(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import FloatArray, IntArray, use_default_arithmetic
 
 
 def relative(weights: FloatArray | IntArray | None, n: int) -> FloatArray:
@@ -26,7 +26,7 @@ def are_equal(weights: FloatArray | None) -> bool:
     return weights is None or not len(weights) or bool(weights.min() == weights.max())
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     r"""Return the weighted mean, :math:`\sum w x / \sum w`; NaN if there is no value.
 
@@ -43,7 +43,7 @@ def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     return float((w * values).sum() / w.sum())
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def std(values: FloatArray, weights: FloatArray | None = None) -> float:
     r"""Return the weighted standard deviation; NaN of fewer than two values.
 

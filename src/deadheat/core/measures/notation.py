@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from deadheat.core import third_party
-from deadheat.core.checks import as_list, literal
+from deadheat.core.checks import as_list, read_literal
 from deadheat.core.errors import MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.core.hooks import missing_measure
 from deadheat.core.measures.base import Measure
@@ -345,7 +345,7 @@ def _read_parameters(call: ast.Call, notation: str) -> dict[str, Any]:
 
 def _read_value(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
     try:
-        return literal(node, notation)
+        return read_literal(node, notation)
     except (ValueError, TypeError, *TOO_DEEP):
         raise MeasureError(
             f"{format_given(ast.get_source_segment(notation, node))} in {format_given(notation)} is not a value",

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from deadheat.core import hooks
-from deadheat.core.arrays import IntArray, TextArray, concatenated_ranges
+from deadheat.core.arrays import IntArray, TextArray, concatenate_ranges
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.libraries import polars as pl
 
@@ -152,7 +152,7 @@ def find_rows(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
     starts = np.searchsorted(query, queries, side="left")
     ends = np.searchsorted(query, queries, side="right")
     sizes = ends - starts
-    return concatenated_ranges(starts, sizes), np.repeat(np.arange(len(queries)), sizes)
+    return concatenate_ranges(starts, sizes), np.repeat(np.arange(len(queries)), sizes)
 
 
 def join_codes(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.core.arrays import BoolArray, IntArray, codes_of, concatenated_ranges, run_starts
+from deadheat.core.arrays import BoolArray, IntArray, concatenate_ranges, find_codes, run_starts
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import ROWS_OF_THREAD, Blocks, write_numbers
 from deadheat.core.data.run import Run
@@ -78,7 +78,7 @@ class ContiguousEngine:
 
     def _find_blocks(self, placements: Placements, query: IntArray) -> IntArray:
         """Return the block of each of some queries of placements."""
-        return codes_of(placements.query_ids[query], self._blocks.query_ids)
+        return find_codes(placements.query_ids[query], self._blocks.query_ids)
 
 
 def count_blocks(
@@ -229,7 +229,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     n_alike = np.where(keys[starts[group]] == row_keys, group_sizes[group], 0)
     # pairs of a candidate and a judgment with its key; of several with one hash, one at most is the document
     candidate = np.repeat(np.arange(len(rows)), n_alike)
-    judgment = order[concatenated_ranges(starts[group], n_alike)]
+    judgment = order[concatenate_ranges(starts[group], n_alike)]
     retrieved_docs = blocks.frame["doc_id"].gather(rows[candidate])
     judged_docs = judged["doc_id"].gather(judgment)
     is_same = (retrieved_docs == judged_docs).to_numpy()

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, IntArray, codes_of, run_starts
+from deadheat.core.arrays import BoolArray, IntArray, find_codes, run_starts
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn, round_scores
 from deadheat.core.data.rows import MappingRows
@@ -109,7 +109,7 @@ class MappingEngine:
     def _list_ties(self, query_ids: list[str], above: IntArray, sizes: IntArray) -> list[list[str]]:
         """Return the documents of some ties, in input order; the arguments have one value for each tie."""
         bounds = self._numbers.bounds
-        block = codes_of(np.array(query_ids, dtype=object), self._query_ids)
+        block = find_codes(np.array(query_ids, dtype=object), self._query_ids)
         rows = find_tied_rows(self._scores, bounds, block, above, sizes)
         places = (rows - np.repeat(bounds[block], sizes)).tolist()  # in the dict of the query
         documents = {query_id: list(self._retrieved.mapping[query_id]) for query_id in set(query_ids)}

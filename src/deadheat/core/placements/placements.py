@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, places_of, run_starts
+from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, find_places, run_starts
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Renderable
 from deadheat.core.errors import ABSENT
@@ -265,7 +265,7 @@ class Placements(Renderable):
         return replace(
             self,
             query=self.query[rows],
-            documents=self.documents[places_of(rows)],  # a column of Polars takes no mask
+            documents=self.documents[find_places(rows)],  # a column of Polars takes no mask
             relevance=self.relevance[rows],
             above=self.above[rows],
             tied=self.tied[rows],
@@ -291,7 +291,7 @@ class Placements(Renderable):
         keep : ndarray of bool, shape (n_queries,), or of int
             A mask, or the places of queries, in any order; a query may be repeated.
         """
-        queries = places_of(keep)
+        queries = find_places(keep)
         rows, query = find_rows(self.query, queries)
         judged_rows, judged_query = find_rows(self.judged_query, queries)
         judged_relevance = self.judged_relevance[judged_rows]

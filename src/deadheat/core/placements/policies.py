@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, concatenated_ranges
+from deadheat.core.arrays import FloatArray, concatenate_ranges
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError
 from deadheat.core.placements.place import Engine
@@ -148,7 +148,7 @@ def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArr
     above = placements.above[starts]
     tied = placements.tied[starts]
     # the ranks of each tie, the largest weight first
-    rank = concatenated_ranges(above, tied)
+    rank = concatenate_ranges(above, tied)
     weight = np.append(weights, 0.0)[np.minimum(rank, len(weights))]
     tie = np.repeat(np.arange(len(starts)), tied)
     ranks_by_weight = rank[np.lexsort((rank, -weight, tie))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenate_ranges
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.score_counts import find_rising_blocks, group_rows_by_length, sort_descending
 
@@ -22,7 +22,7 @@ def find_tied_rows(scores: FloatArray, bounds: IntArray, block: IntArray, above:
     block, above, sizes : ndarray of int, shape (n_ties,)
         For each tie, in the order of the blocks: its block, the number of documents above it, and in it.
     """
-    places = concatenated_ranges(bounds[block] + above, sizes)  # in descending order of each block's scores
+    places = concatenate_ranges(bounds[block] + above, sizes)  # in descending order of each block's scores
     is_unsorted = find_rising_blocks(scores, bounds)
     if not is_unsorted[block].any():
         return places
@@ -69,13 +69,13 @@ def _count_by_comparing(
         tie = tie_of_judged[batch]
         judged_of_pair = np.repeat(np.arange(len(batch)), sizes[tie])
         judged = judged_docs.gather(batch).gather(judged_of_pair)
-        tied = docs.gather(concatenated_ranges(starts[tie], sizes[tie]))
+        tied = docs.gather(concatenate_ranges(starts[tie], sizes[tie]))
         if by_id:
             is_before = (tied > judged).to_numpy()
             n_before[batch] = np.bincount(judged_of_pair, is_before, len(batch)).astype(np.int64)
         else:
             is_same = (tied == judged).to_numpy()
-            place_in_tie = concatenated_ranges(np.zeros_like(batch), sizes[tie])
+            place_in_tie = concatenate_ranges(np.zeros_like(batch), sizes[tie])
             n_before[batch] = place_in_tie[is_same]
     return n_before
 
@@ -87,7 +87,7 @@ def _count_by_sorting(
     tied = pl.DataFrame({"tie": np.repeat(np.arange(len(sizes)), sizes), "doc_id": docs})
     if by_id:
         tied = tied.sort("tie", "doc_id", descending=[False, True])
-    tied = tied.with_columns(n_before=concatenated_ranges(np.zeros_like(sizes), sizes))
+    tied = tied.with_columns(n_before=concatenate_ranges(np.zeros_like(sizes), sizes))
     judged = pl.DataFrame({"tie": tie_of_judged, "doc_id": judged_docs})
     # a join on one column is faster, and leaves few rows for that on two
     candidates = tied.join(judged.select("doc_id").unique(), on="doc_id", how="semi")

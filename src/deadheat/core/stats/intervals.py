@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, FloatArray, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, FloatArray, use_default_arithmetic
 from deadheat.core.checks import as_level, as_resamples, check_choice
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import BOUNDED, OF_ANY_MEANS, SKEWED
@@ -18,7 +18,7 @@ METHODS = (*OF_ANY_MEANS, BOUNDED)
 WITHOUT_RESAMPLES = (BOUNDED, SKEWED, "t")
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def interval_bounds(
     values: ArrayLike,
     *,
@@ -175,7 +175,7 @@ def _compute_bounds(units: Units, settings: IntervalSettings, given_means: Float
     return percentile_bounds(units, resampled, level)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def standard_errors(
     values: ArrayLike, *, cluster: ArrayLike | None = None, weights: ArrayLike | None = None
 ) -> FloatArray:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, use_default_arithmetic
 from deadheat.core.checks import as_resamples, check_choice
 from deadheat.core.design import CLUSTERED, TESTS
 from deadheat.core.errors import ParameterError
@@ -16,7 +16,7 @@ from deadheat.core.stats.student_tests import student_p_values
 from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, as_clusters, as_matrix, as_weights
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def p_values(
     differences: ArrayLike,
     *,

@@ -8,7 +8,7 @@ import math
 from bisect import bisect_left
 from functools import lru_cache
 
-from deadheat.core.arrays import special, with_own_arithmetic
+from deadheat.core.arrays import special, use_default_arithmetic
 from deadheat.core.checks import as_count, as_level, as_number, as_positive
 from deadheat.core.errors import ParameterError
 from deadheat.core.scalars import is_number
@@ -18,7 +18,7 @@ MAX_QUERIES = 10**9
 BISECTIONS = 44  # of an interval: to thirteen digits
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def power(
     difference: float,
     std: float,
@@ -65,7 +65,7 @@ def power(
     return _compute_power(effect, n_queries, alpha, side)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def sample_size(
     difference: float,
     std: float,
@@ -140,7 +140,7 @@ def _check_difference(difference: float, alternative: Alternative) -> None:
         )
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def detectable_difference(
     std: float,
     n_queries: int,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, FloatArray, special, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, FloatArray, special, use_default_arithmetic
 from deadheat.core.checks import as_level
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95) -> FloatArray:
     r"""Return the bounds of a proportion by Clopper and Pearson, also for values between 0 and 1.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, special, with_own_arithmetic
+from deadheat.core.arrays import FloatArray, special, use_default_arithmetic
 from deadheat.core.checks import as_level
 from deadheat.core.scalars import ROUNDING
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def quantile_bounds(values: FloatArray, quantile: float, confidence_level: float = 0.95) -> tuple[float, float]:
     r"""Return the bounds of a confidence interval for a quantile: two of the ordered values.
 

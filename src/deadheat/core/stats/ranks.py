@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.resamples import batches, draw_counts
 
@@ -46,7 +46,7 @@ def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
     return first, last
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def resampled_ranks(
     means: FloatArray,
     variances: FloatArray,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.checks import as_resamples
 from deadheat.core.errors import ParameterError
 from deadheat.core.phases import lasting
@@ -24,7 +24,7 @@ DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, as each one wakes the threads of BLAS
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def bootstrap_means(
     sums: FloatArray, sizes: IntArray | FloatArray, *, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
@@ -120,7 +120,7 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
     return statistics
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return the sum over units in each resample that gives every unit a random sign.
 
@@ -157,7 +157,7 @@ def draw_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> Floa
     return signs
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def resampled_means(
     values: ArrayLike,
     *,

@@ -5,7 +5,7 @@ See docs/math.md, section 20.
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.checks import check_choice
 from deadheat.core.design import RANK_TESTS
 from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, split_into_units
@@ -20,7 +20,7 @@ BEARABLE_SKEWNESS = {  # |G1| / sqrt(n) above which a test rejects too often: se
 VISIBLE_SKEWNESS = 1.0  # |G1| of 10 normal values is above it in one sample of seven
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def skewness(
     values: ArrayLike, *, cluster: ArrayLike | None = None, weights: ArrayLike | None = None
 ) -> tuple[FloatArray, IntArray]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special, use_default_arithmetic
 from deadheat.core.checks import as_level
 from deadheat.core.errors import ParameterError
 from deadheat.core.stats.alternatives import Alternative, extremeness
@@ -79,7 +79,7 @@ class Equivalence:
     is_shown: BoolArray
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def no_worse(
     differences: ArrayLike,
     margin: ArrayLike,
@@ -122,7 +122,7 @@ def no_worse(
     return _test_against_margin(differences, margin, confidence_level, cluster, weights, both_sides=False)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def equivalent(
     differences: ArrayLike,
     margin: ArrayLike,

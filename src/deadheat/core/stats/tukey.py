@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, FloatArray, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, FloatArray, use_default_arithmetic
 from deadheat.core.checks import as_resamples
 from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import Rng, random_generator
@@ -13,7 +13,7 @@ from deadheat.core.stats.units import as_clusters, as_matrix, as_weights, sum_by
 BATCH_CELLS = 1 << 20  # values permuted at a time: 8 MB
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def tukey_p_values(
     values: ArrayLike,
     *,

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.core.arrays import IntArray
-from deadheat.core.checks import by_name, check_choice
+from deadheat.core.checks import check_choice, name_items
 from deadheat.core.data.sources import make_label
 from deadheat.core.errors import (
     ColumnError,
@@ -573,7 +573,7 @@ def count_verbatim(part: CaseGroup, documents: Collection) -> int:
 def _named(cases: object) -> list[tuple[str, Cases]]:
     """Return sets with their names: equal ones are languages of one set, or get that of file or folder too."""
     if isinstance(cases, Mapping):
-        return [*by_name(((name, _read(one)) for name, one in cases.items()), what="sets of cases", hint="").items()]
+        return [*name_items(((name, _read(one)) for name, one in cases.items()), what="sets of cases", hint="").items()]
     sets = [_read(one) for one in (cases if isinstance(cases, list | tuple) else [cases])]
     counts = Counter(one.name for one in sets)
     languages = [(one.name, language) for one in sets for language in one.by_language()]

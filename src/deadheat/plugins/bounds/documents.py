@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, concatenated_ranges
+from deadheat.core.arrays import FloatArray, IntArray, concatenate_ranges
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
@@ -73,7 +73,7 @@ def as_placed(placements: Placements) -> Unjudged:
     ties = placements.tie_starts
     first, tied = starts[placements.query[ties]] + placements.above[ties], placements.tied[ties]
     width, count = np.ones((2, int(sizes.sum())), np.int64)
-    count[concatenated_ranges(first, tied)] = 0
+    count[concatenate_ranges(first, tied)] = 0
     width[first], count[first] = tied, tied - placements.tie_sizes
     place = np.flatnonzero(count)
     query = np.repeat(np.arange(len(sizes)), sizes)[place]

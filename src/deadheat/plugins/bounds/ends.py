@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, concatenated_ranges
+from deadheat.core.arrays import FloatArray, IntArray, concatenate_ranges
 from deadheat.core.errors import MeasureError
 from deadheat.core.measures.average import AP
 from deadheat.core.measures.base import Measure
@@ -178,7 +178,7 @@ def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: floa
         judged = np.zeros(int(placements.n_retrieved[code]))
         ties = slice(*np.searchsorted(found.query, (code, code + 1)))
         tied = found.tied[ties]
-        judged[concatenated_ranges(found.above[ties], tied)] = np.repeat(found.count[ties] / tied, tied)
+        judged[concatenate_ranges(found.above[ties], tied)] = np.repeat(found.count[ties] / tied, tied)
         count = unjudged.count[own]
         return kernels.rprec_ends(
             judged,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.errors import MeasureError, ParameterError
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.parts import RangeColumn, Scored
@@ -75,7 +75,7 @@ class PlacedBounds:
     documents: Callable[[], pl.DataFrame] | None
 
     @cached_property
-    @with_own_arithmetic
+    @use_default_arithmetic
     def ends(self) -> tuple[FloatArray, FloatArray]:
         """Least and greatest value."""
         return ends(self.measure, self.placements, self.unjudged, self.top)

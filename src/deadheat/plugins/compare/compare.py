@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.core import hooks
-from deadheat.core.checks import as_list, as_positive, by_name
+from deadheat.core.checks import as_list, as_positive, name_items
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.judging import judges_runs
 from deadheat.core.data.qrels import Qrels
@@ -210,7 +210,7 @@ def _compare_each(  # noqa: PLR0917 - as they were given
     """Compare systems of several runs, or with judgments of their own: each is evaluated by itself."""
     queries = options["queries"]
     if not isinstance(runs, Mapping):
-        runs = by_name((one.name if is_system(one) else _name_of(one), one) for one in runs)
+        runs = name_items((one.name if is_system(one) else _name_of(one), one) for one in runs)
     own: Any = {
         **options,
         "queries": queries if isinstance(options["weights"], str) else None,
@@ -403,7 +403,7 @@ def named_runs(
     for name, source in given:
         label = None if name is None else str(name)
         read.append((name, source, Run.of(source, ascending=ascending, name=label)))
-    sources = by_name((run.name if name is None else name, source) for name, source, run in read)
+    sources = name_items((run.name if name is None else name, source) for name, source, run in read)
     named = dict(zip(sources, (run.normalized(normalize_ids) for *_, run in read), strict=True))
     if then_by is None:
         return named

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.checks import array_of
 from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
@@ -20,7 +20,7 @@ from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def interval(
     values: ArrayLike,
     method: str = "auto",
@@ -112,7 +112,7 @@ def interval(
     )
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def paired_test(
     a: ArrayLike,
     b: ArrayLike,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.design import RANDOMIZATION, TUKEY, Design
 from deadheat.core.errors import warn_of_time
 from deadheat.core.kernels import weighting
@@ -41,7 +41,7 @@ BYTES = 300  # of memory for a pair
 SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def compare_sides(
     asked: Sequence[Measure],
     measures: Sequence[Mapping[K, Side]],

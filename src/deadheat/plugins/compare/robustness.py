@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member, sums_of, with_own_arithmetic
+from deadheat.core.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    is_member,
+    sum_by_code,
+    use_default_arithmetic,
+)
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.design import Design
@@ -119,7 +127,7 @@ class SystemOrders(Renderable):
             yield from (((one.first, one.second, name), getattr(one, name)) for name in ("tau_b", "tau_ap", "rbo"))
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def orders_of(
     evaluations: Mapping[str, Evaluation],
     pairs: Sequence[Pair],
@@ -163,7 +171,7 @@ def totals_of(measure: Measure, scores: Sequence[Scores | None]) -> FloatArray:
     return np.array([math.nan if one is None else measure.sign * one.reported() for one in scores])
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def order_agreement(
     names: tuple[str, str],
     systems: Sequence[str],
@@ -250,7 +258,7 @@ MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resample
 MOST_POOLED = 1 << 24  # values of all queries and systems: 134 MB
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def rank_intervals(
     evaluations: Mapping[str, Evaluation],
     measure: Measure,
@@ -285,9 +293,9 @@ def rank_intervals(
     units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
     n_units, random = int(units.max()) + 1, random_generator(design.rng)
     own = sides[0].factors(keep)
-    means = np.column_stack([sums_of(units, own * side.mean[keep], n_units) for side in sides])
+    means = np.column_stack([sum_by_code(units, own * side.mean[keep], n_units) for side in sides])
     of_ties = [np.nan_to_num(side.variance[keep]) for side in sides]  # NaN where nothing is known of ties
-    variances = np.column_stack([sums_of(units, own**2 * variance, n_units) for variance in of_ties])
+    variances = np.column_stack([sum_by_code(units, own**2 * variance, n_units) for variance in of_ties])
     is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, is_member, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, is_member, use_default_arithmetic
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Renderable
@@ -356,7 +356,7 @@ def explain(
     return explain_reported(judged, retrieved.then_by(*find_tie_keys(run, then_by)), wanted)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Explanation:
     """Do what :func:`explain` does, for data and numbers that are read already, without a check for duplicates."""
     search = Search(JudgedRun(qrels, run), tuple(wanted))

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray
-from deadheat.core.checks import by_name, check_choice
+from deadheat.core.checks import check_choice, name_items
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
@@ -290,7 +290,7 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     chosen = _metrics(judged, metrics).values()
     if any(factor != 1.0 for _, factor in chosen):
         raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
-    named = by_name(
+    named = name_items(
         (getattr(run, "name", None) or f"run_{n}", _dicts(run, "run", sort=not is_chosen(ties)))
         for n, run in enumerate(runs, 1)
     )

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
+from deadheat.core.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenate_ranges, find_places, run_starts
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.libraries import polars as pl
@@ -85,7 +85,7 @@ class Lists:
         queries : ndarray of bool, shape (n_queries,), or of int
             Which queries, or their places in any order.
         """
-        places = places_of(queries)
+        places = find_places(queries)
         rows, query = find_rows(self.query, places)
         return replace(
             self,
@@ -156,6 +156,6 @@ def ties_of(first: Sequence[tuple[IntArray, IntArray, AnyArray]], depth: int) ->
     tied = np.diff(starts, append=len(row))
     above = end[row[starts]] - starts - tied
     kept = above < depth
-    rows = concatenated_ranges(starts[kept], tied[kept])
+    rows = concatenate_ranges(starts[kept], tied[kept])
     repeated = (np.repeat(one[kept], tied[kept]) for one in (above, tied))
     return tuple(one.astype(np.int32) for one in (row[rows], column[rows], *repeated))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, sums_of
+from deadheat.core.arrays import FloatArray, IntArray, sum_by_code
 from deadheat.core.errors import MeasureError
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.tie_spread import TieSpread
@@ -68,8 +68,8 @@ def sampled_scores(
             ends = [policies.arrange_around_unjudged(lists, sign * lists.relevance) for sign in (-1, 1)]
         mean, variance = _moments(measure, lists, sampled)
         values, low, high = (mean if one is lists else _moments(measure, one, sampled)[0] for one in (ranked, *ends))
-        values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))
-        std = np.sqrt(sums_of(owner, variance, users.n_queries)) / size
+        values, mean, low, high = (sum_by_code(owner, one, users.n_queries) / size for one in (values, mean, low, high))
+        std = np.sqrt(sum_by_code(owner, variance, users.n_queries)) / size
         whole = TieSpread(measure, users)
         lowest, highest = measure.limits(users)
         stored = SampledMeasure(
@@ -167,7 +167,7 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
     alone = np.flatnonzero(counts & is_alone)
     in_list = n_others[placements.query[alone]]
     weight = kernel.means(weights, above[alone], before[alone], in_list, np.minimum(in_list, sampled))
-    mean = sums_of(placements.query[alone], gains[alone] * weight, placements.n_queries)
+    mean = sum_by_code(placements.query[alone], gains[alone] * weight, placements.n_queries)
     variance = np.zeros(placements.n_queries)
     is_tie = (counts & ~is_alone)[placements.tie_starts]
     for first, end in zip(

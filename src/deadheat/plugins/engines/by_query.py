@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import IntArray, concatenated_ranges
+from deadheat.core.arrays import IntArray, concatenate_ranges
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import Blocks, MemoryRows, is_grouped
@@ -239,7 +239,7 @@ def _of_queries(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
 
     def some(query_ids: pl.Series) -> pl.DataFrame:
         own = codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
-        return rows[concatenated_ranges(bounds[own], np.diff(bounds)[own])]
+        return rows[concatenate_ranges(bounds[own], np.diff(bounds)[own])]
 
     return some
 

@@ -15,7 +15,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from deadheat.core.checks import by_name
+from deadheat.core.checks import name_items
 from deadheat.core.data.renderable import Plottable
 from deadheat.core.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
@@ -586,7 +586,7 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
     if not found or not all(isinstance(one, kind) for one in found):
         raise SourceTypeError(argument=argument, found=type(given).__name__, allowed=allowed)
     if isinstance(listed, Mapping):
-        return by_name(zip(listed, found, strict=True))
+        return name_items(zip(listed, found, strict=True))
     wholes = [one.whole if isinstance(one, Strata) else one for one in found]
     names = [str(getattr(one, "name", "run")) for one in wholes]  # a table has none
     return {

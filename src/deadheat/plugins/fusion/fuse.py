@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.checks import as_count, as_number, by_name, check_choice
+from deadheat.core.checks import as_count, as_number, check_choice, name_items
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import MemoryRows
 from deadheat.core.data.run import Run
@@ -293,7 +293,7 @@ def learn(
 def read_runs(runs: Mapping[Any, Source] | Sequence[Source]) -> list[Run]:
     """Return the runs, checked, each with a name of its own."""
     if isinstance(runs, Mapping):
-        named = by_name(runs.items())
+        named = name_items(runs.items())
         found = [Run.of(source, name=name) for name, source in named.items()]
     elif isinstance(runs, list | tuple):
         found = _with_own_names([Run.of(source) for source in runs])

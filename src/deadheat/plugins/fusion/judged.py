@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges, sums_of
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenate_ranges, sum_by_code
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError
 from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
@@ -42,7 +42,7 @@ class Hits:
 
     def by_rank(self) -> FloatArray:
         """Return the expected number of lists with a relevant document at each rank, of shape (longest,)."""
-        return sums_of(self.rank, self.probability, int(self.lengths.max(initial=0)))
+        return sum_by_code(self.rank, self.probability, int(self.lengths.max(initial=0)))
 
     def lists_by_rank(self) -> IntArray:
         """Return the number of lists that have each rank, of shape (longest,)."""
@@ -120,7 +120,7 @@ class JudgedPool:
         sizes = run.tied[rows]
         return Hits(
             query=np.repeat(run.query[rows], sizes),
-            rank=concatenated_ranges(run.above[rows], sizes),
+            rank=concatenate_ranges(run.above[rows], sizes),
             probability=np.repeat(1 / sizes, sizes),
             lengths=run.n_documents[self.keep & (run.n_documents > 0)],
         )

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, sums_of
+from deadheat.core.arrays import FloatArray, IntArray, sum_by_code
 from deadheat.core.errors import DataError
 from deadheat.core.wording import format_count
 from deadheat.plugins.fusion.of_ranks import points_of
@@ -89,7 +89,7 @@ class Lists:
 
     def total(self, values: FloatArray) -> FloatArray:
         """Return the sum of values of rows for each query."""
-        return sums_of(self.query, values, len(self.size))
+        return sum_by_code(self.query, values, len(self.size))
 
     def ratio(self, above: FloatArray, below: FloatArray, of_equal: float = 0.0) -> FloatArray:
         """Return values of rows over a number of their query; of a query whose scores are equal the given value."""

@@ -11,7 +11,7 @@ from warnings import catch_warnings
 import numpy as np
 
 from deadheat.core import stats
-from deadheat.core.arrays import FloatArray, TextArray, align_values, with_own_arithmetic
+from deadheat.core.arrays import FloatArray, TextArray, align_values, use_default_arithmetic
 from deadheat.core.data.sources import Source
 from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
@@ -165,7 +165,7 @@ class JudgedDifferences:
         return tell_judge(comparison, parts)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def judged_pairs(
     pairs: Pairs,
     differences: FloatArray,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.core.checks import as_level, as_number, by_name
+from deadheat.core.checks import as_level, as_number, name_items
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
@@ -250,9 +250,9 @@ def judge_agreement(
 def _named(judge: Any) -> dict[str, Qrels]:  # noqa: ANN401 - one or several sources
     """Return the labels of each judge by name."""
     if isinstance(judge, Mapping) and judge and not all(isinstance(one, Mapping | list) for one in judge.values()):
-        return by_name((name, _labels(source)) for name, source in judge.items())
+        return name_items((name, _labels(source)) for name, source in judge.items())
     several = isinstance(judge, list | tuple) and judge and not isinstance(judge[0], tuple | list)
-    return by_name((one.name, one) for one in map(_labels, judge if several else [judge]))
+    return name_items((one.name, one) for one in map(_labels, judge if several else [judge]))
 
 
 def _labels(source: Source) -> Qrels:

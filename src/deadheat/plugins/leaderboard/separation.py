@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from scipy import special
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.phases import lasting
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.resamples import batches, draw_signs, sign_flip_sums
@@ -128,7 +128,7 @@ def cautious_spread(
     return Spread(np.sqrt(variances), np.minimum(freedom, most), most_freedom)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def joint_critical_value(
     blocks: Sequence[Units],
     shares: Sequence[float],

@@ -14,10 +14,10 @@ from deadheat.core.arrays import (
     FloatArray,
     IntArray,
     TextArray,
-    codes_of,
-    concatenated_ranges,
+    concatenate_ranges,
+    find_codes,
     run_starts,
-    sums_of,
+    sum_by_code,
 )
 from deadheat.core.checks import as_count, as_level, check_choice
 from deadheat.core.data.document_table import check_tables
@@ -358,7 +358,7 @@ class _Exposed:
     def by_item(self, values: FloatArray, which: BoolArray) -> FloatArray:
         """Return the mean over some queries of each item, of shape (n_items,)."""
         rows = which[self.query]
-        return sums_of(self.item[rows], values[rows], len(self.doc_ids)) / max(int(which.sum()), 1)
+        return sum_by_code(self.item[rows], values[rows], len(self.doc_ids)) / max(int(which.sum()), 1)
 
 
 def _exposed(
@@ -373,20 +373,20 @@ def _exposed(
     others = () if judged is None else judged[:2]
     query_ids = sorted({one for own in lists for one in own.query_ids}.union(*others[:1]))
     doc_ids = sorted({one for own in lists for one in own.doc_ids}.union(*others[1:], *groups.values()))
-    query = [codes_of(own.query_ids, query_ids)[own.query] for own in lists]
-    item = [codes_of(own.doc_ids, doc_ids)[own.document] for own in lists]
+    query = [find_codes(own.query_ids, query_ids)[own.query] for own in lists]
+    item = [find_codes(own.doc_ids, doc_ids)[own.document] for own in lists]
     exposure = [_mean_weight(own.above, own.tied, weights) / len(lists) for own in lists]
     relevance = [np.zeros(len(one)) for one in query]
     if judged is not None:
-        query, item = [*query, codes_of(judged[0], query_ids)], [*item, codes_of(judged[1], doc_ids)]
+        query, item = [*query, find_codes(judged[0], query_ids)], [*item, find_codes(judged[1], doc_ids)]
         exposure, relevance = [*exposure, np.zeros(len(judged[2]))], [*relevance, np.maximum(judged[2], 0.0)]
     found, place = np.unique(np.concatenate(query) * len(doc_ids) + np.concatenate(item), return_inverse=True)
     of_query, of_item = np.divmod(found, len(doc_ids))
-    own, levels = (sums_of(place, np.concatenate(parts), len(found)) for parts in (exposure, relevance))
+    own, levels = (sum_by_code(place, np.concatenate(parts), len(found)) for parts in (exposure, relevance))
     target: FloatArray = np.zeros(len(found))
     is_judged: BoolArray = np.ones(len(query_ids), np.bool_)
     if judged is not None:
-        is_judged = sums_of(of_query, levels, len(query_ids)) > 0
+        is_judged = sum_by_code(of_query, levels, len(query_ids)) > 0
         target = _ideal(of_query, levels, weights) * (levels > 0 if is_endless else is_judged[of_query])
     return _Exposed(query_ids, doc_ids, of_query, of_item, own, target, is_judged, judged is not None)
 
@@ -410,15 +410,15 @@ def _ideal(query: IntArray, relevance: FloatArray, weights: Callable[[int], Floa
 
 def _by_group(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> tuple[FloatArray, FloatArray]:
     """Return exposure and target of groups, the sums over their items, each of shape (n_queries, n_groups)."""
-    item = codes_of(np.array([one for items in groups.values() for one in items], object), found.doc_ids)
+    item = find_codes(np.array([one for items in groups.values() for one in items], object), found.doc_ids)
     order = np.argsort(item, kind="stable")
     group = np.repeat(np.arange(len(groups)), list(map(len, groups.values())))[order]
     # each row counts for every group of its item, whose groups are adjacent
     n_groups = np.bincount(item, minlength=len(found.doc_ids))[found.item]
-    of_row = group[concatenated_ranges(np.searchsorted(item[order], found.item), n_groups)]
+    of_row = group[concatenate_ranges(np.searchsorted(item[order], found.item), n_groups)]
     cells, n_queries = np.repeat(found.query, n_groups) * len(groups) + of_row, len(found.query_ids)
     exposure, target = (
-        sums_of(cells, np.repeat(own, n_groups), n_queries * len(groups)).reshape(n_queries, len(groups))
+        sum_by_code(cells, np.repeat(own, n_groups), n_queries * len(groups)).reshape(n_queries, len(groups))
         for own in (found.exposure, found.target)
     )
     return exposure, target
@@ -430,7 +430,7 @@ def _expected_exposure(
     """Return EE by query, NaN without a relevant item, and that of the means over queries."""
     names, which = ("EE-D", "EE-R", "EE-L") if found.has_target else ("EE-D",), found.is_judged
     own, target = found.exposure, found.target
-    sums_by_query = (sums_of(found.query, one, len(which)) for one in (own**2, own * target, (own - target) ** 2))
+    sums_by_query = (sum_by_code(found.query, one, len(which)) for one in (own**2, own * target, (own - target) ** 2))
     by_query = dict(zip(names, sums_by_query, strict=False))
     amortised = dict(zip(names, _of_vectors(found.by_item(own, which), found.by_item(target, which)), strict=False))
     if sums is not None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
+from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sum_by_code
 from deadheat.core.checks import as_count, as_number, as_positive
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
@@ -282,7 +282,7 @@ def profile_of(
             allowed=f"{len(catalogue)} or more, the items that the run or the popularity has",
         )
     top, inside = _top(lists, cutoff)
-    exposure, missed = sums_of(top.document, inside / top.tied, len(catalogue)), np.ones(len(catalogue))
+    exposure, missed = sum_by_code(top.document, inside / top.tied, len(catalogue)), np.ones(len(catalogue))
     np.multiply.at(missed, top.document, 1 - inside / top.tied)
     items: dict[str, object] = {"doc_id": catalogue, "exposure": exposure}
     values = {}
@@ -335,9 +335,9 @@ def _of_lists(top: Lists, inside: IntArray, of_item: FloatArray) -> tuple[FloatA
     starts = run_starts(query, top.above[order])
     place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
     is_low, is_high = place < inside[order], place >= (top.tied - inside)[order]
-    n = np.round(sums_of(top.query, share, size))  # the lesser of the cutoff and the length of the list
+    n = np.round(sum_by_code(top.query, share, size))  # the lesser of the cutoff and the length of the list
     # in the order of the values, as that of the documents of a tie is any
-    mean, low, high = (sums_of(query, ordered * one, size) / n for one in (share[order], is_low, is_high))
+    mean, low, high = (sum_by_code(query, ordered * one, size) / n for one in (share[order], is_low, is_high))
     return mean, low, high
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import FloatArray, IntArray, with_own_arithmetic
+from deadheat.core.arrays import FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.checks import as_text
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Renderable
@@ -116,7 +116,7 @@ def steps_of(evaluation: Evaluation, measure: MeasureLike, query_id: str, run: S
     return _steps_of(scores, placements, evaluation.conventions, query_id, read, name=evaluation.name)
 
 
-@with_own_arithmetic
+@use_default_arithmetic
 def _steps_of(
     scores: Scores, placements: Placements, conventions: Conventions, query_id: str, run: Run | None, *, name: str
 ) -> Steps:

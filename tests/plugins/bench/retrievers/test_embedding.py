@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.phases import watched_by
+from deadheat.core.phases import set_watcher
 from deadheat.plugins.bench.bench import bench
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
@@ -177,7 +177,7 @@ def test_embedding_says_what_it_does_and_advances_in_small_steps(monkeypatch: py
         yield lambda done: steps.append((what, n_steps, done))
 
     case = Case("a", "heart attack", ("D4",), (1.0,))
-    with watched_by(watch):
+    with set_watcher(watch):
         bench(Cases("mine", {}, (case,)), DOCUMENTS, Embedding("org/letters", cache=False), "RR", progress=told.append)
     n = len(set(Strings.of(DOCUMENTS).texts))
     assert told[0] == f"letters takes {len(DOCUMENTS)} documents of {DOCUMENTS.name}"

@@ -29,7 +29,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, codes_of
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, find_codes
 from deadheat.core.checks import as_count, as_number, as_pattern, check_choice
 from deadheat.core.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
 from deadheat.core.io.writing import replace_file
@@ -240,7 +240,7 @@ def identity_of(model: str) -> str:
 def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
     """Return the different texts, and the place of each text among them: equal ones have one embedding, and tie."""
     distinct = list(dict.fromkeys(texts))
-    return distinct, codes_of(np.array(texts, object), distinct)
+    return distinct, find_codes(np.array(texts, object), distinct)
 
 
 def rounded(vectors: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from deadheat.core.checks import as_count, by_name, literal
+from deadheat.core.checks import as_count, name_items, read_literal
 from deadheat.core.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
 from deadheat.core.io.formats import SUFFIXES
 from deadheat.core.io.grades import describe_far_grades, read_grade
@@ -226,13 +226,13 @@ def reranked(
     """Return the retrievers, and each of them with each reranker."""
     listed = rerankers if isinstance(rerankers, list | tuple) else [rerankers]
     given = rerankers.items() if isinstance(rerankers, Mapping) else [(_name(one), one) for one in listed]
-    named = by_name(given, what="rerankers", hint="", python="give a dict of name to reranker")
+    named = name_items(given, what="rerankers", hint="", python="give a dict of name to reranker")
     made = [
         Reranked(first, grade, name, depth=depth, then_by_first=then_by_first, of=own)
         for name, grade in {name: _grader(spec) for name, spec in named.items()}.items()
         for own, first in retrievers.items()
     ]
-    return by_name([*retrievers.items(), *((one.name, one) for one in made)], **ONE_NAME)
+    return name_items([*retrievers.items(), *((one.name, one) for one in made)], **ONE_NAME)
 
 
 def _name(spec: object) -> str:
@@ -396,7 +396,7 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         named = _distinguished(list(map(make_retriever, specs if isinstance(specs, list | tuple) else [specs])))
     if not named:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
-    return by_name(named, **ONE_NAME)
+    return name_items(named, **ONE_NAME)
 
 
 def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
@@ -491,8 +491,8 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     try:
         compile(text, "", "eval")  # which refuses an option that is given twice
         call = cast("ast.Call", ast.parse(text, mode="eval").body)
-        values = [literal(one, text) for one in call.args]
-        options = {str(one.arg): literal(one.value, text) for one in call.keywords} | named
+        values = [read_literal(one, text) for one in call.args]
+        options = {str(one.arg): read_literal(one.value, text) for one in call.keywords} | named
     except (SyntaxError, ValueError, AttributeError) as error:  # AttributeError: no call
         raise ParameterError(
             f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""

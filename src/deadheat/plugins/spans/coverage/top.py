@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, sums_of
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, sum_by_code
 
 MAX_SUBSETS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
 MOST_CELLS = 1 << 22  # of the matrices of drawn subsets, as long as 100 are drawn
@@ -240,7 +240,7 @@ def top_of(
 
     of_held = query[is_in]
     amounts = (of_held[first], held.sizes()), (of_held[first], held.end - held.begin), (of_held, (high - low)[is_in])
-    sure, length, sizes = (sums_of(own, values, n_queries) for own, values in amounts)
+    sure, length, sizes = (sum_by_code(own, values, n_queries) for own, values in amounts)
     cut = np.flatnonzero((inside > 0) & ~is_in)
     low, high, query, tied, n_taken = (column[cut] for column in (low, high, query, tied, inside))
     points = np.concatenate([high, low])  # at one point, first what ends there, of this query or the last
@@ -252,7 +252,7 @@ def top_of(
     found = relevant(end) - relevant(begin) - held(end) + held(begin)
     others = end - begin - lengths(end) + lengths(begin)
     row = np.searchsorted(query, of_segment)
-    mean = sure + sums_of(of_segment, found * (1 - missed(count[some], tied[row], n_taken[row])), n_queries)
+    mean = sure + sum_by_code(of_segment, found * (1 - missed(count[some], tied[row], n_taken[row])), n_queries)
     ties = []
     for code in np.unique(query).tolist():
         own, part = (slice(*np.searchsorted(of, (code, code + 1)).tolist()) for of in (query, of_segment))
