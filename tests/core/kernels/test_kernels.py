@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import permutations
 from math import comb, log2
 
 import numpy as np
@@ -12,7 +14,18 @@ import pytest
 import deadheat as dh
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.errors import DeadheatWarning, MeasureError
-from deadheat.core.kernels import cascade, cascade_variance, counts, first, pairwise, prefix_counts, segments
+from deadheat.core.kernels import (
+    cascade,
+    cascade_variance,
+    counts,
+    first,
+    orders,
+    pairwise,
+    prefix_counts,
+    ranks,
+    segments,
+    weighting,
+)
 from oracle.prefix_counts import Array, LargeTie
 
 
@@ -222,6 +235,33 @@ def test_discounted_gain_of_a_large_tie_keeps_its_digits() -> None:
     tied = 100_000
     exact = sum(1 / log2(i + 1) for i in range(1, tied + 1)) / tied
     assert value("DCG", one_tie([1.0], tied)) == pytest.approx(exact, rel=1e-12)
+
+
+def test_values_that_only_rounding_separates_share_a_rank() -> None:
+    values = np.array([3.0, 1.0, 3.0 + 1e-13, np.nan, 2.0, np.inf, np.inf, -np.inf])
+    assert ranks.first_ranks(values).tolist() == pytest.approx([3, 6, 3, np.nan, 5, 1, 1, 7], nan_ok=True)
+
+
+def test_a_whole_weight_counts_as_so_many_values() -> None:
+    values, weights = np.array([1.0, 2.0, 4.0, 9.0]), np.array([1, 3, 1, 2])
+    repeated = np.repeat(values, weights)
+    n, worth = len(values), weighting.effective_number(weights)
+    assert weighting.mean(values, weights) == pytest.approx(statistics.fmean(repeated))
+    assert weighting.std(values, weights) ** 2 == pytest.approx(statistics.pvariance(repeated) * n / (n - 1))
+    assert weighting.std(values) == pytest.approx(statistics.stdev(values))
+    assert worth == pytest.approx(sum(weights) ** 2 / sum(weights**2))
+    assert weighting.linearise(values, weights).mean() == pytest.approx(statistics.fmean(repeated))
+
+
+@pytest.mark.parametrize("counts_of_codes", [(1, 1), (2, 1, 1), (3, 2), (2, 2, 1), (4,)], ids=str)
+def test_arrangements_are_the_distinct_permutations(counts_of_codes: tuple[int, ...]) -> None:
+    codes = np.repeat(np.arange(len(counts_of_codes)) + 0.5, counts_of_codes)
+    expected = sorted(set(permutations(codes.tolist())))
+    assert sorted(map(tuple, orders.list_arrangements(codes).tolist())) == expected
+    assert orders.count_arrangements(codes) == len(expected)
+    ranking = np.full(len(codes) + 2, 9.0)
+    rankings = np.concatenate(list(orders.list_rankings(ranking, [(1, codes)])))
+    assert sorted(map(tuple, rankings.tolist())) == [(9.0, *order, 9.0) for order in expected]
 
 
 def test_scan_before_keeps_queries_apart() -> None:

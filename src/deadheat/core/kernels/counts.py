@@ -38,9 +38,9 @@ class Relevant:
         tie = np.repeat(np.arange(len(self.query)), self.count)
         place = concatenate_ranges(np.zeros_like(self.count), self.count)  # among the relevant ones of the tie
         first = self.above if best else self.above + self.tied - self.count
-        one = np.ones_like(tie)
+        alone = np.ones_like(tie)
         return Relevant(
-            query=self.query[tie], above=first[tie] + place, tied=one, count=one, before=self.before[tie] + place
+            query=self.query[tie], above=first[tie] + place, tied=alone, count=alone, before=self.before[tie] + place
         )
 
     def renumber_queries(self) -> "Relevant":

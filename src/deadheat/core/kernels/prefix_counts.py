@@ -73,9 +73,9 @@ def moments(tied: IntArray, inside: IntArray, counts: IntArray, added: Added) ->
     -------
     ndarray of shape (4, n_ties)
     """
-    found = np.zeros((N_MOMENTS, len(tied)))
+    results = np.zeros((N_MOMENTS, len(tied)))
     if not len(tied):
-        return found
+        return results
     ties_by_shape = _group_by_shape(tied, inside, counts)
     n_ranks = 0
     for shape, ties in ties_by_shape:
@@ -86,8 +86,8 @@ def moments(tied: IntArray, inside: IntArray, counts: IntArray, added: Added) ->
             size = shape.block_size()
             for start in range(0, len(ties), size):
                 block = ties[start : start + size]
-                found[:, block] = _walk_up(shape, block, added, advance)
-    return found
+                results[:, block] = _walk_up(shape, block, added, advance)
+    return results
 
 
 def _group_by_shape(tied: IntArray, inside: IntArray, counts: IntArray) -> list[tuple[Shape, IntArray]]:
