@@ -255,5 +255,4 @@ def _draw_next(chance: FloatArray, x: int, count: int, n_others: int) -> FloatAr
     n_left = count + n_others - x
     new_chance = np.maximum(n_others - (x - y), 0) / n_left * chance
     new_chance[1:] += np.maximum(count - y[:-1], 0) / n_left * chance[:-1]
-    new_chance[x + 2 :] = 0.0
     return new_chance
