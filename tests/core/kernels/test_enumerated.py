@@ -195,3 +195,41 @@ def test_moments_of_a_cascade(seed: int, plain_stop: float) -> None:
     assert cascade_variance.variance(groups, weights=weights)[0] == near(variance)
     assert groups.read_on()[0] == near(float(np.prod(1 - stop)))
     assert groups.mean_stop()[0] == near(stop.mean())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_groups_of_one_batch_do_not_change_one_another(seed: int) -> None:
+    """They are rows of one matrix, of which the shorter ones are padded."""
+    rng = np.random.default_rng(seed)
+    n_groups = 6
+    above, tied, inside = np.array([draw_group(rng) for _ in range(n_groups)]).T
+    relevant = rng.integers(1, tied + 1)
+    missed, gains = rng.random(n_groups), rng.random((2, n_groups))
+    weights = rng.random(20)
+    stop = rng.random(int(relevant.sum()))
+
+    def compute(groups: IntArray) -> FloatArray:
+        a, n, m, r = above[groups], tied[groups], inside[groups], relevant[groups]
+
+        def weigh(index: IntArray, j: IntArray) -> FloatArray:
+            return weights[a[index, None] + j]
+
+        sums = pairwise.rank_sums(m, weigh, squares=True)
+        patterns = pairwise.binary_patterns(r, a)
+        first_listed = (np.cumsum(relevant) - relevant)[groups]
+        cascades = cascade.Groups(a, n, m, n - r, 0.1, first_listed, r, stop)
+        return np.array(
+            [
+                *linear.moments(n, m, gains[0, groups], gains[1, groups], weight=weigh),
+                *first.moments(a, n, m, r, missed[groups], value=lambda rank: weights[rank]),
+                *counts.mix(n, m, r, lambda index, count: (weights[count], weights[a[index, None] + count])),
+                *preference.moments(r, n - r, weigh),
+                pairwise.mean(patterns, sums, n),
+                pairwise.variance(patterns, sums, n),
+                cascade.mean(cascades, weights=weights),
+                cascade_variance.variance(cascades, weights=weights),
+            ]
+        )
+
+    alone = [compute(array(group)) for group in range(n_groups)]
+    np.testing.assert_allclose(compute(np.arange(n_groups)), np.concatenate(alone, axis=1), rtol=1e-12, atol=1e-15)
