@@ -66,9 +66,9 @@ def _are_in_order(head: pl.DataFrame) -> bool:
 
 
 def _count_rises_and_falls(head: pl.DataFrame, *, ascending: bool) -> pl.DataFrame:
-    """Return how often scores get better (`rises`) and worse (`falls`) with the rank, for each query whose ranks tell.
+    """Return how often the scores of each query get better (`rises`) and worse (`falls`) from rank to rank.
 
-    These have some rows with different ranks and different scores.
+    Queries with few rows, with equal ranks or with one score throughout are left out: they have no order.
     """
     rows = head.drop_nulls().filter(pl.all_horizontal(pl.col("rank", "score").is_finite()))
     score = pl.col("score").sort_by("rank")
@@ -86,9 +86,9 @@ def _count_rises_and_falls(head: pl.DataFrame, *, ascending: bool) -> pl.DataFra
 
 
 def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -> None:
-    """Warn the user if the scores of the first queries count 1, 2, 3, ... or the worst rows come first.
+    """Warn the user if the scores of the first queries are 1, 2, 3, ... or if their worst rows come first.
 
-    Dicts have their order by chance: rows alone are looked at for scores that rise, or fall with `ascending`.
+    The order of a dict means nothing. Only in rows are scores suspicious that rise, or with `ascending` fall.
     """
     are_rows = is_polars_frame(rows)
     if ascending and not are_rows:
@@ -98,15 +98,15 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -
         return
     has_order = are_rows and len(scores_of_queries) >= FEWEST_QUERIES
     if ascending:
-        if has_order and all(map(_do_fall, scores_of_queries)):
+        if has_order and all(map(_are_falling, scores_of_queries)):
             _warn(
                 "the scores of all queries at its start fall from row to row, and ascending puts the lowest first: are"
                 " they similarities? Without ascending the highest rank first",
                 where,
             )
-    elif all(map(_do_count, scores_of_queries)):  # mostly ends at the first
+    elif all(map(_are_positions, scores_of_queries)):  # mostly ends at the first
         _warn(f"the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}", where)
-    elif has_order and all(map(_do_rise, scores_of_queries)):
+    elif has_order and all(map(_are_rising, scores_of_queries)):
         _warn(f"the scores of all queries at its start rise from row to row: are they distances? {ADVICE}", where)
 
 
@@ -147,12 +147,12 @@ def warn_of_list_order(order: ListOrder | None, where: str, *, ascending: bool) 
         )
 
 
-def _do_count(scores: Collection[Any]) -> bool:
+def _are_positions(scores: Collection[Any]) -> bool:
     """Tell whether numbers are 1, 2, 3, ..."""
     return list(scores) == list(range(1, len(scores) + 1))
 
 
-def _do_rise(scores: Collection[Any]) -> bool:
+def _are_rising(scores: Collection[Any]) -> bool:
     """Tell whether numbers rise strictly; a value that is not a number is refused later."""
     try:
         return all(before < after for before, after in pairwise(scores))
@@ -160,7 +160,7 @@ def _do_rise(scores: Collection[Any]) -> bool:
         return False
 
 
-def _do_fall(scores: Collection[float]) -> bool:
+def _are_falling(scores: Collection[float]) -> bool:
     """Tell whether numbers fall strictly."""
     return all(before > after for before, after in pairwise(scores))
 

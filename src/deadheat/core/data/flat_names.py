@@ -26,8 +26,8 @@ WORDS = (
 def flatten_name(*parts: Label) -> str:
     """Return a name that experiment trackers accept: of small letters, digits and underscores, with points between.
 
-    Letters that have no counterpart among these are replaced by a hash of the whole part, and so is what is too long.
-    Different parts may have the same name, as "bm25" and "BM25" have; :func:`flatten` tells them apart.
+    A part with letters that have no counterpart among these becomes a hash, and so does a part that is too long.
+    Different parts may have the same name, such as "bm25" and "BM25"; :func:`flatten` tells them apart.
 
     Parameters
     ----------
@@ -44,10 +44,9 @@ def flatten_name(*parts: Label) -> str:
 
 
 def flatten(numbers: Numbers) -> dict[str, float]:
-    """Return numbers by flat names, all different; those that do not exist, NaN, None and infinity, are left out.
+    """Return numbers by flat names, all different; NaN, None and infinity are left out.
 
-    Of several that would have the same name, each gets a hash of its parts behind the first one, but for one that is
-    written so.
+    Parts that would have the same name get a hash, except one that is already written like the name.
 
     Examples
     --------
@@ -77,7 +76,10 @@ def flatten(numbers: Numbers) -> dict[str, float]:
 
 
 def _find_ambiguous(names: Iterable[tuple[Label, ...]]) -> set[tuple[str, ...]]:
-    """Return the starts of flat names that stand for several parts: these are told apart wherever they are used."""
+    """Return the starts of flat names whose last part has several spellings, such as "bm25" and "BM25".
+
+    All names with that start get a hash, so that a part has the same name for all its numbers.
+    """
     labels: dict[tuple[str, ...], set[Label]] = {}
     for parts in names:
         for place, part in enumerate(parts):

@@ -94,7 +94,7 @@ class Queries:
         if isinstance(source, cls):
             return source
         if isinstance(source, Mapping) and len(columns) == 1 and _has_values(source):
-            (column,) = columns
+            column = columns[0]
             source = {query: {column: value} for query, value in source.items()}
         return cls(source)
 

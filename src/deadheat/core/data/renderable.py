@@ -62,14 +62,14 @@ class Plottable:
         Parameters
         ----------
         kind : str, optional
-            Its name, such as "forest"; by default the first that there is of such an object.
+            Name of the figure, such as "forest"; by default the first for such an object.
         **options
-            Of the figure, such as `measure`: see the function of this name in :mod:`deadheat.figures`.
+            Options of the figure, such as `measure`: see the function of its name in :mod:`deadheat.figures`.
 
         Returns
         -------
         altair.LayerChart
-            Which notebooks show, and :func:`deadheat.figures.save` writes to a file; "overview" is an
+            Notebooks show it, and :func:`deadheat.figures.save` writes it to a file; "overview" is an
             altair.ConcatChart.
 
         Raises

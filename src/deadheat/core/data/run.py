@@ -41,8 +41,8 @@ class Run(DocumentTable):
         Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
         beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query with an empty dict
         or list was asked, and nothing was found: it is an empty ranking, which ``missing="skip"`` does not leave out.
-        Of rows, a query exists if it has one. Ids are text: a dict of dicts holds too many to check each, so one that
-        is not text may pass as an unjudged document.
+        In a table, a query exists if it has a row. Ids are text; those in a dict of dicts are too many to check, so an
+        id that is not text may pass as an unjudged document.
     name : str, optional
         Label for messages and tables.
     format : str, optional
@@ -266,8 +266,8 @@ class Run(DocumentTable):
     def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
         """Return the run with its ties ordered by the scores of other runs, one after the other.
 
-        What ties by all of them stays tied. A document that another run lacks comes after all that it has; `notes`
-        say how many of those in ties there are. Ids of the others are normalized as those of this run were.
+        Documents that tie by all of them stay tied. A document that another run lacks comes after all that it has;
+        `notes` say how many tied documents it lacks. Ids of the other runs are normalized as those of this run were.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class Run(DocumentTable):
             Such as the first stage, whose results were reranked. A text that names no file is a column of this run's
             own file.
         score_precision : {"float32", "float16", "bfloat16"} or int, optional
-            Round all scores first, those of the others too.
+            Round all scores first, those of the other runs too.
 
         Returns
         -------

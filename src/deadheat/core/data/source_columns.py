@@ -24,7 +24,7 @@ class SourceColumns:
     doc_id : str
         The name of the column of documents.
     value : str or None
-        That of the column of numbers; None where there is none.
+        The name of the column of numbers; None if there is none.
     """
 
     source: object
@@ -55,7 +55,7 @@ def find_source_columns(source: object, path: Path | None, columns: Mapping[str,
     source : object
         As the user gave it.
     path : pathlib.Path or None
-        Of the file that was read.
+        The file that was read, if it was one.
     columns : mapping of str to str
         The columns that were read, from canonical name to name in the source.
     """

@@ -62,7 +62,7 @@ class LazyRows(Rows):
         return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")), self.where)
 
     def check_same(self) -> None:
-        """Raise `DataError` if the rows are read again: nothing shows whether they are others now."""
+        """Raise `DataError` if the rows are read again: nothing shows whether they have changed."""
         if self.is_read_again:
             raise DataError(
                 "was evaluated where its rows are, which may have changed since",
