@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
-from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
+from deadheat.core.data.rows import MappingRows, MemoryRows, Rows, find_first_row
 from deadheat.core.data.sources import Source
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DataError
@@ -153,9 +153,9 @@ class Qrels(DocumentTable):
         if not self.unanswerable:
             return rows
         is_contradicted = pl.col("query_id").is_in(self.unanswerable) & (pl.col("relevance") > 0)
-        contradicted = rows.frame.filter(is_contradicted)
-        if len(contradicted):
-            query, doc, _ = contradicted.row(0)
+        contradicted = find_first_row(rows.frame, is_contradicted, "query_id", "doc_id")
+        if contradicted is not None:
+            query, doc = contradicted
             raise DataError(
                 f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
                 allowed="one or the other",

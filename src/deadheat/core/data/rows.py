@@ -339,13 +339,16 @@ class MemoryRows(Rows):
         return self.frame[["query_id", "doc_id"]].is_duplicated().any()  # `select` would take as long again
 
 
-def find_first_row(rows: pl.DataFrame, condition: pl.Expr, *columns: str) -> list[tuple[Any, ...]]:
-    """Return some columns of the first row that meets a condition; an empty list if none does.
+def find_first_row(rows: pl.DataFrame, condition: pl.Expr, *columns: str) -> tuple[Any, ...] | None:
+    """Return some columns of the first row that meets a condition; None if no row does.
 
     Examples
     --------
     >>> rows = pl.DataFrame({"query_id": ["a", "b"], "n": [1, 0]})
     >>> find_first_row(rows, pl.col("n") == 0, "query_id")
-    [('b',)]
+    ('b',)
     """
-    return rows.filter(condition).select(columns).head(1).rows()
+    first = rows.filter(condition).select(columns).head(1)
+    if first.is_empty():
+        return None
+    return first.row(0)

@@ -110,7 +110,9 @@ def read_judgments(
         schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64, "answer": pl.String},
     )
     is_repeated = pl.struct("query_id", "doc_id").is_duplicated()
-    for query, doc in find_first_row(found, is_repeated, "query_id", "doc_id"):
+    repeated = find_first_row(found, is_repeated, "query_id", "doc_id")
+    if repeated is not None:
+        query, doc = repeated
         raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
     table = _table(found, kind, failed, where, max([*scales, scale or 0]))
     table.name = name or (make_label(path) if path else kind)

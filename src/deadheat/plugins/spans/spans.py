@@ -170,19 +170,21 @@ class Spans:
     def _checked(self, read: pl.DataFrame) -> pl.DataFrame:
         """Return the spans, each of which has a document, offsets and a relevance."""
         for column in ("doc_id", *(OFFSETS if self._texts is None else ())):
-            for query, text in find_first_row(read, pl.col(column).is_null(), "query_id", TEXT):
-                raise DataError(
-                    f"a span of query {query!r} has no {column}",
-                    hint=Advice("documents", when="to look quoted text up, ")
-                    if text is not None and column != "doc_id"
-                    else None,
-                    path=self.where,
-                )
+            lacking = find_first_row(read, pl.col(column).is_null(), "query_id", TEXT)
+            if lacking is not None:
+                query, text = lacking
+                hint = None
+                if text is not None and column != "doc_id":
+                    hint = Advice("documents", when="to look quoted text up, ")
+                raise DataError(f"a span of query {query!r} has no {column}", hint=hint, path=self.where)
         rows = self._located(read, "span", self.where) if self._texts is not None else read
         rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
-        for (span,) in find_first_row(rows, pl.col("start") == pl.col("end"), "span"):
-            raise DataError(f"span {span!r} is empty", allowed="a character or more", path=self.where)
-        for query, span, given in find_first_row(rows, pl.col("relevance") < 0, "query_id", "span", "relevance"):
+        empty = find_first_row(rows, pl.col("start") == pl.col("end"), "span")
+        if empty is not None:
+            raise DataError(f"span {empty[0]!r} is empty", allowed="a character or more", path=self.where)
+        negative = find_first_row(rows, pl.col("relevance") < 0, "query_id", "span", "relevance")
+        if negative is not None:
+            query, span, given = negative
             raise DataError(
                 f"the relevance of span {span!r} of query {query!r} is negative",
                 given=given,
@@ -276,7 +278,9 @@ class Spans:
         table = read_passages(run, path, "run", str(path or label), ascending=ascending)
         chunks = table.rows
         for column in (*OFFSETS, "score"):
-            for query, doc in find_first_row(chunks, pl.col(column).is_null(), *KEYS):
+            lacking = find_first_row(chunks, pl.col(column).is_null(), *KEYS)
+            if lacking is not None:
+                query, doc = lacking
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
         if self._texts is not None:
             chunks = self._located(chunks, "chunk", str(path or label))
