@@ -13,7 +13,6 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.data.queries import Queries
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.core.evaluation.stratum import NONE, groups, label
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
@@ -303,7 +302,7 @@ def test_languages_of_real_runs() -> None:
         qrels |= {f"{language}-{query}": docs for query, docs in qrels_dict(hpo_qrels(language)).items()}
         run |= {f"{language}-{query}": docs for query, docs in run_dict(hpo_run(f"{language}.minilm-2dec")).items()}
     rows = {query: {"lang": query[:2], "set": query[3:].split("-")[0]} for query in qrels}
-    strata = dh.evaluate(qrels, run, ["nDCG@10", "RR"]).by(["lang", "set"], Queries(rows))
+    strata = dh.evaluate(qrels, run, ["nDCG@10", "RR"]).by(["lang", "set"], dh.Queries(rows))
     for language in ("de", "en"):
         alone = dh.evaluate(hpo_qrels(language), hpo_run(f"{language}.minilm-2dec"), ["nDCG@10", "RR"])
         by_set = alone.to_polars().with_columns(set=pl.col("query_id").str.extract("^([a-z0-9]+)-"))

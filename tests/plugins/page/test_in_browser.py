@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.queries import Queries
 from deadheat.core.report.model import format_cell
 from deadheat.plugins.page import Input, Subject, page_of
 from support.browser import Browser, needs_browser
@@ -37,7 +36,7 @@ def subject_of(qrels: Any, runs: Any, **more: Any) -> Subject:  # noqa: ANN401 -
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    subject = subject_of(QRELS, RUNS, queries=Queries(TEXTS), groupings=(("kind",),))
+    subject = subject_of(QRELS, RUNS, queries=dh.Queries(TEXTS), groupings=(("kind",),))
     return written(tmp_path_factory.mktemp("page"), [subject])
 
 
@@ -45,7 +44,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def contested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of two systems, of which the order of the ties decides who leads."""
     flat = {query: dict.fromkeys(scores, 1.0) for query, scores in RUNS["good"].items()}
-    subject = subject_of(QRELS, {"good": RUNS["good"], "flat": flat}, queries=Queries(TEXTS), groupings=(("kind",),))
+    subject = subject_of(QRELS, {"good": RUNS["good"], "flat": flat}, queries=dh.Queries(TEXTS), groupings=(("kind",),))
     return written(tmp_path_factory.mktemp("contested"), [subject])
 
 
@@ -140,7 +139,7 @@ def test_the_view_is_in_the_address(browser: Browser, page: Path) -> None:
 
 def test_a_page_of_geometric_means_alone_follows_a_stratum(browser: Browser, tmp_path: Path) -> None:
     comparison = dh.compare(QRELS, RUNS, "GMAP", n_resamples=199)
-    evaluations, queries = comparison.evaluations, Queries(TEXTS)
+    evaluations, queries = comparison.evaluations, dh.Queries(TEXTS)
     subject = Subject(evaluations=evaluations, comparison=comparison, queries=queries, groupings=(("kind",),))
     file = written(tmp_path, [subject])
     with browser.opened(file) as found:
@@ -155,7 +154,7 @@ def test_a_page_of_geometric_means_alone_follows_a_stratum(browser: Browser, tmp
 
 
 def test_a_stratum_has_weighted_means_and_no_system_without_a_value(browser: Browser, tmp_path: Path) -> None:
-    queries = Queries({query: own | {"kind": "a" if query < "q10" else "b"} for query, own in TEXTS.items()})
+    queries = dh.Queries({query: own | {"kind": "a" if query < "q10" else "b"} for query, own in TEXTS.items()})
     runs = {**RUNS, "part": {query: own for query, own in RUNS["good"].items() if query >= "q10"}}
     weights = {query: n % 4 for n, query in enumerate(QRELS)}
     comparison = dh.compare(QRELS, runs, MEASURES, missing="skip", weights=weights, n_resamples=199)
@@ -335,7 +334,7 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
     subject = Subject(
         evaluations=comparison.evaluations,
         comparison=comparison,
-        queries=Queries(TEXTS),
+        queries=dh.Queries(TEXTS),
         groupings=(("kind",),),
     )
     path = written(tmp_path, [subject])
@@ -554,7 +553,7 @@ def test_evil_names_are_text(browser: Browser, tmp_path: Path) -> None:
     qrels = {f"{EVIL}{n}": {f"{EVIL}1": 1, f"{EVIL}4": 2} for n in range(4)}
     runs = {f"{EVIL}a": dict.fromkeys(qrels, documents), "</td><b>b": {query: {f"{EVIL}4": 1.0} for query in qrels}}
     texts = {query: {"query": f"<script>alert(2)</script>{EVIL}"} for query in qrels}
-    subject = subject_of(qrels, runs, queries=Queries(texts), name=EVIL)
+    subject = subject_of(qrels, runs, queries=dh.Queries(texts), name=EVIL)
     with browser.opened(written(tmp_path, [subject, subject])) as found:
         assert found.said == []
         assert found.asked == []

@@ -17,7 +17,6 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.core import hooks
-from deadheat.core.data.queries import Queries
 from deadheat.core.errors import NothingJudgedWarning, ParameterError
 from deadheat.core.report.model import format_cell
 from deadheat.plugins.page import Input, Subject, page_of
@@ -363,7 +362,7 @@ def test_objects_make_pages(subject: Subject) -> None:
 @pytest.mark.slow
 def test_strata_and_texts_are_shown() -> None:
     texts = {query: {"text": f"words of {query}", "kind": "ab"[n % 2]} for n, query in enumerate(QRELS)}
-    page = page_of([subject_of(measures=["RR"], queries=Queries(texts), groupings=(("kind",),))])
+    page = page_of([subject_of(measures=["RR"], queries=dh.Queries(texts), groupings=(("kind",),))])
     assert 'id="s0-strata"' in page
     assert held_in(page)["subjects"][0]["texts"][3] == "words of q03"
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.queries import Queries
 from deadheat.core.errors import CasesError, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases, summarise
 from support.case_files import FIRST, METADATA, SECOND, write_cases, written
@@ -76,7 +75,7 @@ def test_the_table_and_the_judgments_fit_each_other(tmp_path: Path) -> None:
     cases = dh.read_cases(written(tmp_path, {"metadata": METADATA, "cases": [FIRST, SECOND]}))
     frame = cases.queries()
     assert frame.columns == ["query_id", "text", "language", "difficulty", "category", "domain"]
-    queries = Queries(frame)
+    queries = dh.Queries(frame)
     assert queries.query_ids == list(cases.qrels().to_dict()) == ["de_neuro_001", "neuro_de-001"]
     assert queries.column("difficulty", queries.query_ids) == ["easy", None]
     assert cases.qrels().to_dict()["neuro_de-001"] == {"HP:0001337": 2.0, "HP:0003401": 0.5}
@@ -203,6 +202,6 @@ def test_a_file_of_cases_is_a_table_of_queries(tmp_path: Path) -> None:
     labels = {"difficulty": "easy", "category": "synonym", "domain": "d"}
     cases = Cases("mine", {}, (Case("a", "Anfall", ("HP:0001250",), (1.0,), language="de", **labels),))  # type: ignore[arg-type]
     write_cases(tmp_path / "mine.json", cases)
-    queries = Queries(tmp_path / "mine.json")
+    queries = dh.Queries(tmp_path / "mine.json")
     assert queries.query_ids == ["a"]
     assert [queries.column(name, ["a"]) for name in ("language", "difficulty")] == [["de"], ["easy"]]
