@@ -20,6 +20,7 @@ from deadheat.core.errors import DataError
 from deadheat.core.io.files import FileState
 from deadheat.core.io.formats import Content
 from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.nested import Nested
 from deadheat.core.io.results import Pick, Reader, Repeated, note_merged_judgments
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count, format_list
@@ -163,7 +164,7 @@ class Qrels(DocumentTable):
             )
         without_rows = sorted({*self.unanswerable}.difference(rows.frame["query_id"]))
         if isinstance(rows, MappingRows):
-            empty = {query: {} for query in without_rows}
+            empty: Nested = {query: {} for query in without_rows}
             return replace(rows, mapping={**rows.mapping, **empty})
         self.bare = tuple(without_rows)
         return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_digits
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def make_frame(rows: Any, schema: Any = None) -> pl.DataFrame:  # noqa: ANN401 - what a frame is made of
     """Return rows or columns as a frame; numbers that do not exist are null, not NaN."""
     check_threads()
-    orient = "row" if schema else None
+    orient: Literal["row"] | None = "row" if schema else None
     frame = pl.DataFrame(rows, schema, orient=orient, infer_schema_length=None)
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 

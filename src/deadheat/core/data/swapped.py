@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain, islice
 
 from deadheat.core.data.document_table import DocumentTable
@@ -49,7 +50,7 @@ def _mean_size(rows: MappingRows) -> float:
 def _sample_numbers(rows: MappingRows) -> list[float]:
     """Return the first numbers of some queries; without values that are no numbers, which are refused later."""
     documents_of_queries = islice(rows.mapping.values(), MAX_SAMPLE)
-    values = chain.from_iterable(documents.values() for documents in documents_of_queries)
+    values: Iterable[object] = chain.from_iterable(documents.values() for documents in documents_of_queries)
     numbers = []
     for value in islice(values, MAX_SAMPLE):
         if isinstance(value, int | float) and -LARGEST_INTEGER < value < LARGEST_INTEGER:
