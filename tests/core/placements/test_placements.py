@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.measures import parse_measure
-from deadheat.core.placements.building import PlacedRows, RetrievedLists, _sort_judgments, build_placements
+from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements, sort_judgments
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -119,6 +119,6 @@ def test_large_relevance_is_what_was_given(top: int) -> None:
     rows = [[-2, 0, -1], [-4, -3], [0, -3], [-1, 0], [0], [-2, 0]]
     query = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
     relevance = np.array([float(top + step) for own in rows for step in own])
-    of_query, ordered = _sort_judgments(query, relevance)
+    of_query, ordered = sort_judgments(query, relevance)
     assert of_query.tolist() == query.tolist()
     assert ordered.tolist() == [float(top + step) for own in rows for step in sorted(own, reverse=True)]

@@ -80,7 +80,7 @@ def build_placements(
     # equally relevant documents differ beside the judgments: rules that break ties need one order in every engine
     order = _order_rows(rows, by_doc_id=bool(beside))
     if not _are_judgments_sorted(judged_query, judged_relevance):
-        judged_query, judged_relevance = _sort_judgments(judged_query, judged_relevance)
+        judged_query, judged_relevance = sort_judgments(judged_query, judged_relevance)
     max_relevance = 0.0
     if len(judged_relevance):
         max_relevance = float(judged_relevance.max())
@@ -111,7 +111,7 @@ def _order_rows(rows: PlacedRows, *, by_doc_id: bool) -> IntArray:
     is_same_as_next = sorted_tie[1:] == sorted_tie[:-1]
     if not is_same_as_next.any():
         return order
-    # only rows that share a tie are sorted by more than that: mostly few
+    # the rows that share a tie, which mostly are few, are sorted by relevance too
     is_shared = np.append(is_same_as_next, [False]) | np.append([False], is_same_as_next)
     places = np.flatnonzero(is_shared)
     shared_rows = order[places]
@@ -136,7 +136,7 @@ def _are_judgments_sorted(query: IntArray, relevance: FloatArray) -> bool:
     return bool((is_next_query | is_in_order).all())
 
 
-def _sort_judgments(query: IntArray, relevance: FloatArray) -> tuple[IntArray, FloatArray]:
+def sort_judgments(query: IntArray, relevance: FloatArray) -> tuple[IntArray, FloatArray]:
     """Sort judgments by query, and each query's from the highest relevance down."""
     high = float(relevance.max())
     low = float(relevance.min())
@@ -174,15 +174,16 @@ def build_from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.Dat
     if run.by_keys is not None and "top_score" in queries.columns:
         queries = queries.drop("top_score")  # scores by several keys are ranks
     rows = rows.join(codes, on="query_id").drop("query_id")  # there may be many judgments
+    placed = PlacedRows(
+        query=rows["code"].to_numpy(),
+        documents=rows["doc_id"],
+        relevance=rows["relevance"].to_numpy(),
+        above=rows["above"].cast(pl.Int64).to_numpy(),
+        tied=rows["tied"].cast(pl.Int64).to_numpy(),
+    )
     return build_placements(
         read_lists(np.array(query_ids, dtype=object), queries),
-        PlacedRows(
-            query=rows["code"].to_numpy(),
-            documents=rows["doc_id"],
-            relevance=rows["relevance"].to_numpy(),
-            above=rows["above"].cast(pl.Int64).to_numpy(),
-            tied=rows["tied"].cast(pl.Int64).to_numpy(),
-        ),
+        placed,
         judged_query=judged_query,
         judged_relevance=judged_relevance,
         unjudged_queries=tuple(unjudged),

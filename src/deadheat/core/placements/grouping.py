@@ -13,7 +13,7 @@ from deadheat.core.data.rows import Blocks
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
-from deadheat.core.placements.passes import QUERY, NotAdjacentError, make_results, passes_over, select_results
+from deadheat.core.placements.passes import QUERY, NotAdjacentError, find_passes, make_results, select_results
 
 # Kinds of results beside QUERY: a tie of a query, and how many groups of one score and size there are.
 TIE = "tie"
@@ -95,7 +95,7 @@ def select_queries(ties: pl.DataFrame, query_ids: list[str]) -> pl.DataFrame:
 
 def group_run(run: Run) -> ScoreGroups:
     """Group a run by query and score: in memory, or by the workers of a cluster, which check its rows too."""
-    passes = passes_over(run)
+    passes = find_passes(run)
     if passes is not None:
         with suppress(NotAdjacentError):
             return _read_groups(passes.by_query(run, group_blocks))

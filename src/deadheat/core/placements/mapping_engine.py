@@ -47,29 +47,31 @@ class MappingEngine:
         self._scores = round_and_warn(self._numbers.scores, precision)
 
     def place(self) -> Placements:
-        """Return the placements: the judged documents were looked up, and their scores are counted."""
+        """Return the placements of the judged documents that were looked up, by counts of scores."""
+        unjudged = self._check_unjudged_queries()
         numbers = self._numbers
         judged_query = np.repeat(np.arange(len(self._query_ids)), np.diff(numbers.judged_bounds))
-        unjudged = self._check_unjudged_queries()
         retrieved = np.flatnonzero(~np.isnan(numbers.judged_scores))  # judgments whose document was retrieved
         scores = round_scores(numbers.judged_scores[retrieved], self._precision)
         query = judged_query[retrieved]
         counts = count_above_and_tied(self._scores, numbers.bounds, query, scores)
+        lists = RetrievedLists(
+            query_ids=np.array(self._query_ids, dtype=object),
+            n_retrieved=np.diff(numbers.bounds),
+            ends_in_tie=counts.ends_in_tie,
+            top_score=counts.top_score,
+            retrieves_itself=self._find_self_retrieving(),
+        )
+        rows = PlacedRows(
+            query=query,
+            documents=TextRows(numbers.docs, retrieved),
+            relevance=numbers.relevance[retrieved],
+            above=counts.above,
+            tied=counts.tied,
+        )
         return build_placements(
-            RetrievedLists(
-                query_ids=np.array(self._query_ids, dtype=object),
-                n_retrieved=np.diff(numbers.bounds),
-                ends_in_tie=counts.ends_in_tie,
-                top_score=counts.top_score,
-                retrieves_itself=self._find_self_retrieving(),
-            ),
-            PlacedRows(
-                query=query,
-                documents=TextRows(numbers.docs, retrieved),
-                relevance=numbers.relevance[retrieved],
-                above=counts.above,
-                tied=counts.tied,
-            ),
+            lists,
+            rows,
             judged_query=judged_query,
             judged_relevance=numbers.relevance,
             unjudged_queries=tuple(unjudged),
@@ -91,15 +93,16 @@ class MappingEngine:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
+        # `rows` tie by tie: where each tie starts among them, and its first row
         starts = run_starts(placements.query[rows], placements.above[rows])
-        rows_of_tie = np.append(starts, len(rows)).tolist()
-        first_rows = rows[starts]  # of each tie
+        bounds = [*starts.tolist(), len(rows)]
+        first_rows = rows[starts]
         sizes = placements.tied[first_rows]
         query_ids = placements.query_ids[placements.query[first_rows]].tolist()
         ties = self._list_ties(query_ids, placements.above[first_rows], sizes)
         judged_docs = placements.doc_ids[rows].tolist()
         n_before = list[int]()
-        for tie, (first, last) in zip(ties, pairwise(rows_of_tie), strict=True):
+        for tie, (first, last) in zip(ties, pairwise(bounds), strict=True):
             if rule == "doc_id":
                 tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
             place_in_tie = dict(zip(tie, range(len(tie)), strict=True))
@@ -107,7 +110,7 @@ class MappingEngine:
         return np.array(n_before)
 
     def _list_ties(self, query_ids: list[str], above: IntArray, sizes: IntArray) -> list[list[str]]:
-        """Return the documents of some ties, in input order; the arguments have one value for each tie."""
+        """Return the documents of each tie, in input order; the arguments have one value for each tie."""
         bounds = self._numbers.bounds
         block = find_codes(np.array(query_ids, dtype=object), self._query_ids)
         rows = find_tied_rows(self._scores, bounds, block, above, sizes)

@@ -38,7 +38,7 @@ def result_schema() -> dict[str, type[pl.DataType]]:
     }
 
 
-def passes_over(run: Run) -> ModuleType | None:
+def find_passes(run: Run) -> ModuleType | None:
     """Return the module that passes over the rows of a run; None where the rows are, or fit, in memory.
 
     Raises

@@ -21,7 +21,7 @@ from deadheat.core.data.sources import Source
 from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.errors import DeadheatWarning, ParameterError
-from deadheat.core.placements.passes import passes_over
+from deadheat.core.placements.passes import find_passes
 from deadheat.core.placements.placements import Placements
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> E
 
     if isinstance(run.rows, TopRows):
         return TopRowsEngine(qrels, run, precision)
-    passes = passes_over(run)
+    passes = find_passes(run)
     if passes is not None:
         by_query: Engine = passes.ByQuery(qrels, run, precision)
         return by_query

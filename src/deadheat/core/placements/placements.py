@@ -313,8 +313,8 @@ class Placements(Renderable):
 
     def part(self, first: int, last: int) -> Placements:
         """Return the placements of the queries from one to before another, without a copy of any column."""
-        rows = _slice_of_codes(self.query, first, last)
-        judged_rows = _slice_of_codes(self.judged_query, first, last)
+        rows = _find_slice(self.query, first, last)
+        judged_rows = _find_slice(self.judged_query, first, last)
         return replace(
             self,
             **self._select_lists(slice(first, last)),
@@ -385,7 +385,7 @@ def _select_known(column: AnyArray | None, queries: IntArray | slice) -> AnyArra
     return column[queries]
 
 
-def _slice_of_codes(codes: IntArray, first: int, last: int) -> slice:
+def _find_slice(codes: IntArray, first: int, last: int) -> slice:
     """Return where the codes from `first` to before `last` are among ascending ones."""
     start, stop = np.searchsorted(codes, [first, last]).tolist()
     return slice(start, stop)

@@ -67,13 +67,10 @@ class StackedRunsEngine(ContiguousEngine):
         n_runs = len(self._runs)
         with guard_polars(", ".join(run.where for run in self._runs)):
             counts, rows = count_blocks(self._blocks, self._qrels.to_polars())
-            # null for a query without judgments
-            pair = pl.Series(self._run_of_block * n_queries) + pl.col("code")
-            counts = (
-                counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
-                .join(codes, on="query_id", how="left", maintain_order="left")
-                .with_columns(pair=pair)
-            )
+            counts = counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
+            counts = counts.join(codes, on="query_id", how="left", maintain_order="left")
+            # the number of the (run, query) pair of each block; null for a query without judgments
+            counts = counts.with_columns(pair=pl.Series(self._run_of_block * n_queries) + pl.col("code"))
         query_ids = codes["query_id"].to_list()
         self._check_common_queries(counts, query_ids)
         self._check_placed_once(rows)
@@ -82,15 +79,16 @@ class StackedRunsEngine(ContiguousEngine):
         self._block_of_pair = lists["block"].fill_null(0).to_numpy()
         first_pairs = np.arange(n_runs)[:, np.newaxis] * n_queries
         pair_of_row = counts["pair"].to_numpy()[rows["block"].to_numpy()]
+        placed = PlacedRows(
+            query=pair_of_row.astype(np.int64),  # nulls of other pairs have made them floats
+            documents=rows["doc_id"],
+            relevance=rows["relevance"].to_numpy(),
+            above=rows["above"].to_numpy(),
+            tied=rows["tied"].to_numpy(),
+        )
         return build_placements(
             read_lists(np.tile(np.array(query_ids, dtype=object), n_runs), lists),
-            PlacedRows(
-                query=pair_of_row.astype(np.int64),  # nulls have made floats of them
-                documents=rows["doc_id"],
-                relevance=rows["relevance"].to_numpy(),
-                above=rows["above"].to_numpy(),
-                tied=rows["tied"].to_numpy(),
-            ),
+            placed,
             judged_query=(first_pairs + judged_query).ravel(),
             judged_relevance=np.tile(judged_relevance, n_runs),
         )

@@ -27,7 +27,7 @@ class Subtopics(BesideRows):
     relevance: FloatArray
 
 
-def subtopics_of(judgments: pl.DataFrame, query_ids: Sequence[str]) -> Subtopics:
+def find_subtopics(judgments: pl.DataFrame, query_ids: Sequence[str]) -> Subtopics:
     """Return the judgments by subtopic.
 
     Parameters
@@ -48,4 +48,6 @@ OF_QRELS = TableForm(
 OF_PLACEMENTS = TableForm(
     "subtopics", lambda: {"query": pl.Int64, "doc_id": pl.String, "topic": pl.Int64, "relevance": pl.Float64}
 )
-add_beside(BesideTable("subtopics", OF_QRELS, PlacedTable(Subtopics, subtopics_of, OF_PLACEMENTS, numbered=("topic",))))
+add_beside(
+    BesideTable("subtopics", OF_QRELS, PlacedTable(Subtopics, find_subtopics, OF_PLACEMENTS, numbered=("topic",)))
+)
