@@ -531,7 +531,7 @@ def evaluate(
     is_several = are_runs(run, qrels)
     judged: Qrels | None = None
     evaluations = Evaluations()
-    for piece in _list_pieces(run) if is_several else [[("", run)]]:
+    for piece in _list_pieces(qrels, run):
         runs: list[Run] = []
         for name, source in piece:
             judgments, read = open_pair(
@@ -555,9 +555,14 @@ def evaluate(
     return evaluations if is_several else evaluations[""]
 
 
-def _list_pieces(runs: Mapping[str, Source]) -> Iterable[Sequence[tuple[str, Source]]]:
-    """Return the names and sources of several runs, in pieces that are read and evaluated one after the other."""
-    sources: dict[str, Source] = name_items(runs.items())
+def _list_pieces(qrels: Source, run: Source) -> Iterable[Sequence[tuple[str, Source]]]:
+    """Return the names and sources of runs, in pieces that are read and evaluated one after the other.
+
+    One run has an empty name.
+    """
+    if not are_runs(run, qrels):
+        return [[("", run)]]
+    sources: dict[str, Source] = name_items(run.items())
     return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
 
 
@@ -613,8 +618,7 @@ def _evaluate_judged(
     kind = judgments.kind_of_judgments
     chosen = choose_measures(kind, measures)
     options_of_run: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
-    is_several = are_runs(run, is_run=kind.is_run)
-    runs = run if is_several else {"": run}
+    runs = run if are_runs(run, is_run=kind.is_run) else {"": run}
     pairs = name_items(
         (name, judgments.judge(source, name=str(name), ascending=options["ascending"])) for name, source in runs.items()
     )

@@ -776,7 +776,7 @@ def stack_weights(scores_by_column: Sequence[Scores]) -> FloatArray | None:
     """Return the weights of scores of the same queries, of shape (n_queries, n_scores); None where all are equal."""
     if not any(scores.is_weighted for scores in scores_by_column):
         return None
-    columns = []
+    columns: list[FloatArray] = []
     for scores in scores_by_column:
         if scores.weights is None:
             columns.append(np.ones(len(scores.values)))
