@@ -14,6 +14,7 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import cascade, cascade_variance, counts, first, linear, pairwise, preference, prefix_counts
 
 SEEDS = range(12)
+pytestmark = pytest.mark.every_case  # eight of them let a mutant of AP's variance pass
 
 
 def moments_of_orders(documents: Sequence[int], value: Callable[[Sequence[int]], float]) -> list[float]:
