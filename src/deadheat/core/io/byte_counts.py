@@ -120,9 +120,9 @@ def normalize_blanks(block: bytes) -> bytes:
     after_newline[1:] = is_newline[:-1]
     before_newline = np.zeros(text.size, bool)
     before_newline[:-1] = is_newline[1:]
-    is_blank_line = is_newline & after_newline
-    is_last_space = (text == _SPACE) & before_newline
-    return bytes(text[~(is_blank_line | is_last_space)])
+    # blank lines, and spaces at the end of a line; NumPy reuses the memory of masks without a name
+    is_dropped = (is_newline & after_newline) | ((text == _SPACE) & before_newline)
+    return bytes(text[~is_dropped])
 
 
 class Separators(NamedTuple):
@@ -156,8 +156,8 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
         file.seek(skip)
         for block in group_whole_lines(iter(partial(file.read, _STEP_OF_SEPARATORS), b"")):
             view = np.frombuffer(block, np.uint8)
-            is_newline = view == _NEWLINE
-            is_separator = view == mark
+            # both at once, while the masks of the last block are not yet free: else it takes a tenth longer
+            is_newline, is_separator = view == _NEWLINE, view == mark
             is_quote = view == _QUOTE
             if is_quote.any():
                 outside = _outside_quotes(view, is_quote, mark)

@@ -50,8 +50,7 @@ def find_results(given: object, kind: Kind = "run") -> Sequence[Any] | None:
         results = get_at_path(given, path)
         if isinstance(results, list | tuple):
             return results
-    is_stream = isinstance(given, Iterable) and not isinstance(given, Collection)
-    if is_stream:
+    if isinstance(given, Iterable) and not isinstance(given, Collection):  # a stream
         return list(given)
     return None
 
