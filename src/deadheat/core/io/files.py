@@ -1,7 +1,4 @@
-"""Files: opened, unpacked within limits and read in blocks of whole lines; written so that each is whole; locked.
-
-What is written goes to a temporary file beside the target, which is renamed when it is complete.
-"""
+"""Files that are read: checked, unpacked within limits, decoded, and cut into blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -22,8 +19,9 @@ from deadheat.core.io.memory_limits import OBJECT_BYTES, ROW_BYTES, check_memory
 from deadheat.core.io.unpacking import COMPRESSED, HEAD, detect_compression, open_file, unpack
 from deadheat.core.wording import did_you_mean, escape_invisible
 
-LONGEST_LINE = STEP = 1 << 24  # bytes
-BLOCK = 1 << 24
+LONGEST_LINE = 1 << 24  # bytes
+STEP = 1 << 24  # bytes of a mapped file that are copied at a time
+BLOCK = 1 << 24  # bytes of a block of lines
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"

@@ -11,15 +11,17 @@ from deadheat.core.checks import as_count
 from deadheat.core.errors import Advice, FileFormatError
 from deadheat.core.io.with_value import WithValue
 
-_LEAST_ALLOWED = 4_000_000_000
-_LARGEST_RATIO = 200
+_LEAST_ALLOWED = 4_000_000_000  # bytes of memory that the content of any file may take
+_LARGEST_RATIO = 200  # bytes of memory for each byte of a larger file
 LARGE_TEXT = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
 ROW_BYTES = 64  # bytes of memory for a row in a frame, beside its text; measured 49
 OBJECT_BYTES = 150  # and for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
 _PER_TREC_BYTE = 3  # bytes of memory
 _PACKED = 4  # bytes of text in a compressed byte
 _BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
-_MOST_ROWS, _FEWEST_ROWS = 1_000_000, 20_000  # read at a time
+# Rows that are read at a time
+_MOST_ROWS = 1_000_000
+_FEWEST_ROWS = 20_000
 _max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 
 

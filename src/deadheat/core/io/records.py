@@ -1,7 +1,4 @@
-"""Tables of records, such as queries, documents or labelled cases: the reader of all files except qrels and runs.
-
-Excel workbooks (.xlsx) are the cells of a sheet as text, as the zip and XML readers of Python see them.
-"""
+"""Tables of records, such as queries, documents or labelled cases: the reader of all files except qrels and runs."""
 
 from __future__ import annotations
 

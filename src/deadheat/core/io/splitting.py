@@ -34,7 +34,7 @@ def hash_doc_ids() -> pl.Expr:
 
 ENDS_EARLY = "ends_early"
 RANK = "rank"
-SMALL = 1 << 20  # bytes
+SMALL = 1 << 20  # bytes of a file that is read at once
 TOGETHER = 1 << 18  # bytes of each run, up to which they are split faster as one text
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 
@@ -90,10 +90,10 @@ class Begun:
     ----------
     state : _FileState
     frames : Future of list of polars.DataFrame or None
-        Those of all that are split together. If these are several, each has a column `RANK`, which the reader takes
-        off; of a run that was split alone the reader looks up the ranks of the first rows by itself.
+        One for each run that is split together with this one. If these are several, each has a column `RANK`, which
+        the reader takes off; of a run that was split alone the reader looks up the ranks of the first rows by itself.
     place : int
-        Which of the frames is that of this run.
+        The place of this run's frame among them.
     blanks : Future of Blanks
         The count of its blanks.
     """
@@ -106,13 +106,13 @@ class Begun:
 
 @dataclass(frozen=True)
 class _UsualForm:
-    """How a TREC run is written that is written as most are.
+    """How a TREC run is written, if it is written as most runs are.
 
     Attributes
     ----------
     separator : str
     last_byte : int or None
-        That ends its rows (`find_last_byte`).
+        The byte that ends its rows, by `find_last_byte`.
     """
 
     separator: str

@@ -1,7 +1,4 @@
-"""Scores and relevances of users: as text, of which float64 may hold less, and in dicts of dicts, as arrays.
-
-The decimal mark of a text is said by the user, or found where a column can be read in one way only.
-"""
+"""Scores, ranks and relevances of users, as text or as numbers: refused where float64 would merge neighbours."""
 
 from __future__ import annotations
 
