@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +40,7 @@ def read_list_rows(
     for line, row in rows:
         reader.line = line
         query = row.get(columns["query_id"])
-        if not is_id(query):
-            raise DataError(
-                f"{columns['query_id']} {query!r:.60} is not an id",
-                allowed="text or a whole number",
-                path=path,
-                line=line,
-            )
-        if str(query) in documents:  # also as 1 and "1"
-            raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
+        _check_query(query, documents, columns["query_id"], path, line)
         listed = row.get(columns["doc_id"])
         results = find_results(listed, kind)
         numbers = None if value is None else row.get(value)
@@ -72,6 +64,14 @@ def read_list_rows(
     if "rank" in columns and not assumptions:
         return Listing(documents, (RANKED_BY_COLUMN,))
     return reader.make_listing(documents, (*assumptions, *reader.note_merged()))
+
+
+def _check_query(query: object, known: Collection[str], column: str, path: str | Path, line: int | None) -> None:
+    """Raise for a query that is not an id, or that has a list already."""
+    if not is_id(query):
+        raise DataError(f"{column} {query!r:.60} is not an id", allowed="text or a whole number", path=path, line=line)
+    if str(query) in known:  # also as 1 and "1"
+        raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
 
 
 class UnusedNumbers:

@@ -210,27 +210,35 @@ class Reader:
             return self._read_mapping(given, query)
         docs, numbers = self._read_results(results, query)
         name = VALUE_COLUMN[self.kind]
-        if self.number is None and all(number is None for number in numbers):
+        if self.number is None and not _has_any(numbers):
             name_of_grades = self._find_grades(results)
             if name_of_grades:
                 name = name_of_grades
                 numbers = _read_grades(results, name)
-        n_numbers = sum(number is not None for number in numbers)
-        if n_numbers not in (0, len(docs)):
+        self._check_complete(numbers, name, query)
+        has_numbers = _has_any(numbers)
+        if docs:
+            self._keep_form(query, name if has_numbers else "", docs[0])
+        if has_numbers and self.kind == "run":
+            self._orders.add(numbers)
+        if not has_numbers:
+            numbers = self._make_numbers(len(docs))
+        return self._keep_each_once(ids_to_text(docs, self.where), numbers, results, query)
+
+    def _check_complete(self, numbers: Sequence[Any], name: str, query: object) -> None:
+        """Raise `DataError` where some results of a query have a number and others have none."""
+        if _has_any(numbers) and any(number is None for number in numbers):
             raise DataError(
                 f"result {numbers.index(None) + 1} for query {query!r} has no {name}, others have one",
                 allowed=f"a {name} for all or for none",
                 path=self.where,
             )
-        if docs:
-            self._keep_form(query, name if n_numbers else "", docs[0])
-        if n_numbers and self.kind == "run":
-            self._orders.add(numbers)
-        if not n_numbers and self.kind == "run":
-            numbers = [-rank for rank in range(1, len(docs) + 1)]
-        if not n_numbers and self.kind == "qrels":
-            numbers = [1] * len(docs)
-        return self._keep_each_once(ids_to_text(docs, self.where), numbers, results, query)
+
+    def _make_numbers(self, n_documents: int) -> list[int]:
+        """Return the numbers of documents that have none: minus their rank, or the relevance 1."""
+        if self.kind == "qrels":
+            return [1] * n_documents
+        return [-rank for rank in range(1, n_documents + 1)]
 
     def _read_mapping(self, given: object, query: object) -> Mapping[str, Any]:
         """Return the documents of a query that are a dict with their numbers already."""
@@ -428,6 +436,10 @@ class Reader:
 
     def _is_better(self, number: Any, other: Any) -> bool:  # noqa: ANN401 - checked numbers
         return bool(number < other) if self.lower_first else bool(number > other)
+
+
+def _has_any(numbers: Sequence[Any]) -> bool:
+    return any(number is not None for number in numbers)
 
 
 def _find_registered_shape(item: object) -> Shape | None:
