@@ -43,7 +43,7 @@ import polars as pl
 from deadheat.core.cli import main
 from deadheat.core.io import frames
 
-read = frames.canonical
+read = frames.convert_table
 
 def panic(*given, **named):
     os.write(2, b"thread 'polars' panicked\\n")
@@ -51,7 +51,7 @@ def panic(*given, **named):
         raise pl.exceptions.PanicException("of Rust")
     return read(*given, **named)
 
-frames.canonical = panic
+frames.convert_table = panic
 try:
     main()
 finally:

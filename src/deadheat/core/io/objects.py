@@ -167,7 +167,8 @@ def parse_json(
     try:
         value = json.loads(text, object_pairs_hook=build, parse_int=number, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
-        raise _make_syntax_error(error, text, path, line) from error
+        looks_like_lines = error.msg == "Extra data"
+        raise _make_syntax_error(error, text, path, line, looks_like_lines=looks_like_lines) from error
     except DataError:
         raise
     except RecursionError:
@@ -190,12 +191,14 @@ def _find_repeated_key(pairs: Sequence[tuple[str, Any]], needed: Collection[str]
     return None
 
 
-def _make_syntax_error(error: json.JSONDecodeError, text: str, path: Path, line: int | None) -> MalformedRowError:
+def _make_syntax_error(
+    error: json.JSONDecodeError, text: str, path: Path, line: int | None, *, looks_like_lines: bool
+) -> MalformedRowError:
     """Return the error for text that is not JSON; in JSON lines it shows the line, else it names the column."""
     if line:
         return MalformedRowError(f"invalid JSON, {quote_text(text.strip())}: {error.msg}", path=path, line=line)
     hint = None
-    if error.msg == "Extra data":
+    if looks_like_lines:
         hint = Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ")
     return MalformedRowError(
         f"invalid JSON, {error.msg.removesuffix(' at')}, column {error.colno}",
