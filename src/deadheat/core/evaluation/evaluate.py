@@ -531,7 +531,7 @@ def evaluate(
     is_several = are_runs(run, qrels)
     judged: Qrels | None = None
     evaluations = Evaluations()
-    for piece in _list_pieces(qrels, run):
+    for piece in _list_pieces(run, is_several=is_several):
         runs: list[Run] = []
         for name, source in piece:
             judgments, read = open_pair(
@@ -555,12 +555,12 @@ def evaluate(
     return evaluations if is_several else evaluations[""]
 
 
-def _list_pieces(qrels: Source, run: Source) -> Iterable[Sequence[tuple[str, Source]]]:
+def _list_pieces(run: Any, *, is_several: bool) -> Iterable[Sequence[tuple[str, Source]]]:  # noqa: ANN401 - a source
     """Return the names and sources of runs, in pieces that are read and evaluated one after the other.
 
     One run has an empty name.
     """
-    if not are_runs(run, qrels):
+    if not is_several:
         return [[("", run)]]
     sources: dict[str, Source] = name_items(run.items())
     return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
