@@ -49,11 +49,11 @@ register(
 """
 
 DOCUMENTS = """
-from deadheat.core.io.documents import Document, export
+from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.results import Listing
 
 
-@export("mine", "run", lambda held: "mine" in held)
+@register_document("mine", "run", lambda held: "mine" in held)
 def _read_mine(held: Document, where: str) -> Listing:
     return Listing({held["mine"]: {"d": 1.0}}, ("mine is read",))
 """

@@ -31,7 +31,7 @@ class JsonText:
     path : pathlib.Path
         For messages.
     number : callable, optional
-        As for `parsed`.
+        As for `parse_json`.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class Wanted:
     id : str
         Name of the column for the keys of a JSON object of objects; empty if such an object is not a table.
     number : callable, optional
-        Makes the value of a number in JSON from its text, as of `parsed`; `as_written` keeps the text.
+        Makes the value of a number in JSON from its text, as of `parse_json`; `as_written` keeps the text.
     keeps_misfits : bool
         Whether rows that are not records are reported in `Records.misfits` instead of refused.
     """

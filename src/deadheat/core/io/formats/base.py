@@ -48,7 +48,7 @@ class Content:
     unanswerable : tuple of str
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
-        Those of the document ids, by :func:`~deadheat.core.io.splitting.doc_hash`, if they were found on the way.
+        Those of the document ids, by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they were found on the way.
     query_runs : IdRuns or None
         Of a data frame, if they were found on the way.
     reading : Reading or None
