@@ -35,7 +35,8 @@ def read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     try:
         run = run_of_topk(arrays["ids"], arrays.get("scores"), arrays.get("query_ids"), ascending=False, name=str(path))
     except ParameterError as error:
-        raise DataError(str(error), path=path) from None
+        array = f"array {error.argument}"
+        raise DataError(array, allowed=error.allowed, found=error.found, path=path) from None
     return Content(run.to_polars())
 
 
