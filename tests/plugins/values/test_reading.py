@@ -14,7 +14,7 @@ import deadheat as dh
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError, ParameterError
 from deadheat.plugins.compat.trec_eval import columns, known, requested
 from deadheat.plugins.values.forms import is_values
-from deadheat.plugins.values.names import same_measure
+from deadheat.plugins.values.names import find_same_measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,7 +126,7 @@ def test_what_ir_measures_prints_is_read(tmp_path: Path) -> None:
 def test_names_of_trec_eval_are_those_of_the_measures_that_compute_them(version: int) -> None:
     values = columns(requested(known(version), version), 1, version)
     for one in values:
-        same = same_measure(one.name)
+        same = find_same_measure(one.name)
         if one.measure is None or one.of.is_geometric:
             assert same is None, one.name
         else:
@@ -137,7 +137,7 @@ def test_names_of_trec_eval_are_those_of_the_measures_that_compute_them(version:
 
 @pytest.mark.parametrize("name", ["accuracy", "mrr@10", "recall@5", "hit_rate", "MAP", "ndcg_cut", "P_5x", "x", "AP@"])
 def test_other_names_stay_as_they_are(name: str) -> None:
-    assert same_measure(name) is None
+    assert find_same_measure(name) is None
     evaluation = dh.load_evaluation({"q1": {name: 0.5}, "q2": {name: 1.0}})
     assert [one.label for one in evaluation.measures] == [name]
 
@@ -179,6 +179,11 @@ def test_a_wrong_line_is_named(name: str, tmp_path: Path) -> None:
 
 def test_means_may_differ_by_rounding(tmp_path: Path) -> None:
     changes = (("\tq1\t0.2500", "\tq1\t0.3333"), ("\tq2\t0.7500", "\tq2\t0.6667"), ("\tall\t0.5000", "\tall\t0.5001"))
+    assert dh.load_evaluation(printed(tmp_path / "x.eval", *changes)).means()["AP"] == 0.5
+
+
+def test_what_is_not_a_number_of_all_queries_is_not_checked(tmp_path: Path) -> None:
+    changes = (("num_q                 \tall\t2", "num_q\tall\tnan"), ("\tall\t0.5000", "\tall\tnan"))
     assert dh.load_evaluation(printed(tmp_path / "x.eval", *changes)).means()["AP"] == 0.5
 
 

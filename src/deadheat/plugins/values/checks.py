@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deadheat.core.errors import DataError
 from deadheat.core.wording import format_count
-from deadheat.plugins.values.names import same_measure
+from deadheat.plugins.values.names import find_same_measure
 from deadheat.plugins.values.table import ValueRow, ValueTable
 
 NUM_Q = "num_q"  # trec_eval's number of queries
@@ -32,7 +32,7 @@ class Summed:
     most_off: float
 
 
-def check_of_all(table: ValueTable) -> str:
+def check_summary(table: ValueTable) -> str:
     """Hold the rows of all queries against those of single ones; return a note on queries without a row, if any.
 
     Raises
@@ -42,9 +42,9 @@ def check_of_all(table: ValueTable) -> str:
     """
     n_queries = len(table.query_ids)
     n_counted = n_queries
-    if NUM_Q in table.of_all:
+    if NUM_Q in table.of_all and not math.isnan(table.of_all[NUM_Q].value):
         n_counted = int(table.of_all[NUM_Q].value)
-        if n_counted < n_queries or (n_counted > n_queries and not _are_counted(table, n_counted)):
+        if n_counted < n_queries or (n_counted > n_queries and not _counts_missing_as_zero(table, n_counted)):
             raise DataError(
                 f"{NUM_Q} is {n_counted:,}, and {format_count(n_queries, 'query has', 'queries have')} values",
                 hint="is a part of the file missing?",
@@ -52,8 +52,10 @@ def check_of_all(table: ValueTable) -> str:
                 line=table.of_all[NUM_Q].line,
             )
     for name, row in table.of_all.items():
-        expected = _expected(table, name, n_counted)
-        if expected is not None and not _is_near(row, expected, _summed(table, name).most_off):
+        if math.isnan(row.value):
+            continue
+        expected = _expect(table, name, n_counted)
+        if expected is not None and not _is_near(row, expected, _add_up(table, name).most_off):
             raise DataError(
                 f"{name} of all queries is {row.value:.6g}, and the values of single queries give {expected:.6g}",
                 hint="is a part of the file missing, or of another run?",
@@ -65,23 +67,23 @@ def check_of_all(table: ValueTable) -> str:
     return LEFT_OUT.format(format_count(n_counted - n_queries, "query", "queries"))
 
 
-def _are_counted(table: ValueTable, n_counted: int) -> bool:
+def _counts_missing_as_zero(table: ValueTable, n_counted: int) -> bool:
     """Tell whether some mean of all queries shows that those without a row count as 0, as trec_eval -c has them."""
     for name, row in table.of_all.items():
-        measure = same_measure(name)
+        measure = find_same_measure(name)
         if measure is None or measure.total or name not in table.values:
             continue
-        summed = _summed(table, name)
+        summed = _add_up(table, name)
         return _is_near(row, summed.total / n_counted, summed.most_off)
     return False
 
 
-def _expected(table: ValueTable, name: str, n_counted: int) -> float | None:
+def _expect(table: ValueTable, name: str, n_counted: int) -> float | None:
     """Return what single queries say of all of them; None where it is not known how a measure is averaged."""
-    measure = same_measure(name)
+    measure = find_same_measure(name)
     if measure is None or name not in table.values:
         return None
-    summed = _summed(table, name)
+    summed = _add_up(table, name)
     if measure.total:
         return summed.total
     n_without_row = n_counted - len(table.query_ids)
@@ -89,7 +91,7 @@ def _expected(table: ValueTable, name: str, n_counted: int) -> float | None:
     return summed.total / n_averaged if n_averaged else None
 
 
-def _summed(table: ValueTable, name: str) -> Summed:
+def _add_up(table: ValueTable, name: str) -> Summed:
     values = [value for value in table.values[name].values() if not math.isnan(value)]
     unit = 0.0 if table.decimals is None else 10.0**-table.decimals
     return Summed(math.fsum(values), len(values), unit)

@@ -12,16 +12,16 @@ from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure
 from deadheat.core.placements.placements import Placements
 from deadheat.core.settings import Conventions
-from deadheat.plugins.values.checks import check_of_all
-from deadheat.plugins.values.measure import measure_of
-from deadheat.plugins.values.origin import OfAnotherTool, judgments_of
+from deadheat.plugins.values.checks import check_summary
+from deadheat.plugins.values.measure import make_measure
+from deadheat.plugins.values.origin import OfAnotherTool, make_judgments
 from deadheat.plugins.values.table import ValueTable
 
 CONVENTIONS = Conventions(missing="skip")
 """A query without a row is left out, as one that a run lacks; what else the tool did is not known."""
 
 
-def evaluation_of(table: ValueTable) -> Evaluation:
+def make_evaluation(table: ValueTable) -> Evaluation:
     """Return the evaluation that has these values: without documents, and without what ties make of them.
 
     Raises
@@ -35,22 +35,22 @@ def evaluation_of(table: ValueTable) -> Evaluation:
             hint="trec_eval -q and ir_measures -q print them",
             path=table.where,
         )
-    left_out = check_of_all(table)
+    left_out = check_summary(table)
     query_ids = table.query_ids
     ids: TextArray = np.array(query_ids, object)
-    placements = _without_documents(ids)
+    placements = _make_empty_placements(ids)
     scores: dict[Measure, Scores] = {}
     names: dict[Measure, str] = {}
     for name in table.values:
-        measure = measure_of(name)
+        measure = make_measure(name)
         if measure in scores:
             raise DataError(
                 f"{names[measure]} and {name} are the same measure, {measure}",
                 hint="leave one of them out",
                 path=table.where,
             )
-        values = np.array(table.of_queries(name, query_ids), np.float64)
-        scores[measure] = _scores_of(measure, ids, values, placements)
+        values = np.array(table.list_values(name, query_ids), np.float64)
+        scores[measure] = _make_scores(measure, ids, values, placements)
         names[measure] = name
     in_order = sorted(scores.values(), key=lambda one: one.measure.total)  # counts say less of a system, and come last
     return Evaluation(
@@ -59,12 +59,12 @@ def evaluation_of(table: ValueTable) -> Evaluation:
         query_ids=ids,
         conventions=CONVENTIONS,
         placements=placements,
-        qrels=judgments_of(OfAnotherTool(table.tool)),
-        notes=tuple(filter(None, (_note_of(table), left_out))),
+        qrels=make_judgments(OfAnotherTool(table.tool)),
+        notes=tuple(filter(None, (_describe_origin(table), left_out))),
     )
 
 
-def _note_of(table: ValueTable) -> str:
+def _describe_origin(table: ValueTable) -> str:
     """Say whose values these are, and what rounding may do to them."""
     text = f"values of {table.tool}, not computed here"
     if table.decimals is None:
@@ -73,7 +73,7 @@ def _note_of(table: ValueTable) -> str:
     return f"{text}; rounded to {table.decimals} decimals, so that a difference of means may be off by up to {unit}"
 
 
-def _scores_of(measure: Measure, ids: TextArray, values: FloatArray, placements: Placements) -> Scores:
+def _make_scores(measure: Measure, ids: TextArray, values: FloatArray, placements: Placements) -> Scores:
     """Return scores of which the values are known, and nothing over the orders of ties."""
     unknown = np.full(len(values), np.nan)
     spread = TieSpread.known(
@@ -89,7 +89,7 @@ def _scores_of(measure: Measure, ids: TextArray, values: FloatArray, placements:
     return Scores(measure, ids, values, spread)
 
 
-def _without_documents(ids: TextArray) -> Placements:
+def _make_empty_placements(ids: TextArray) -> Placements:
     """Return placements of queries of which no document is known."""
     no_rows = np.zeros(0, np.int64)
     no_numbers = np.zeros(0, np.float64)

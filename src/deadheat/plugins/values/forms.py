@@ -15,7 +15,7 @@ from deadheat.core.io.files import read_plain_head
 from deadheat.core.io.formats import COMPRESSED
 from deadheat.core.io.kinds import COLUMN_NAMES
 from deadheat.core.io.values import is_number_text
-from deadheat.plugins.values.names import same_measure
+from deadheat.plugins.values.names import find_same_measure
 
 ENDING = ".eval"
 FIRST_OF_JSON = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*("(?:[^"\\]|\\.)*")\s*:\s*[-0-9.nN]')
@@ -52,14 +52,14 @@ TREC_EVAL = PrintedForm("trec_eval", "measure, query and value, as trec_eval -q 
 IR_MEASURES = PrintedForm("ir_measures", "query, measure and value, as ir_measures -q prints them", measure=1, query=0)
 
 
-def form_of_line(line: str) -> PrintedForm | None:
+def recognise_line(line: str) -> PrintedForm | None:
     r"""Return the tool that prints such a line; None if none does.
 
     Examples
     --------
-    >>> form_of_line("map                   \t301\t0.2500").tool, form_of_line("301\tAP\t0.2500").tool
+    >>> recognise_line("map                   \t301\t0.2500").tool, recognise_line("301\tAP\t0.2500").tool
     ('trec_eval', 'ir_measures')
-    >>> form_of_line("301 0 FBIS3-1 1") is None
+    >>> recognise_line("301 0 FBIS3-1 1") is None
     True
     """
     fields = line.split()
@@ -74,7 +74,7 @@ def form_of_line(line: str) -> PrintedForm | None:
 
 def _names_measure(text: str) -> bool:
     """Tell whether a field is the name of a measure."""
-    return text in {"gm_map", "gm_bpref"} or same_measure(text) is not None
+    return text in {"gm_map", "gm_bpref"} or find_same_measure(text) is not None
 
 
 def is_value(text: str) -> bool:
@@ -82,14 +82,14 @@ def is_value(text: str) -> bool:
     return is_number_text(text) or text in NO_VALUE
 
 
-def names_of_columns(columns: Iterable[str]) -> dict[str, str] | None:
+def find_columns(columns: Iterable[str]) -> dict[str, str] | None:
     """Return what a table calls the query, the measure and the value; None if it lacks one, or is of documents.
 
     Examples
     --------
-    >>> names_of_columns(["name", "qid", "measure", "value"])
+    >>> find_columns(["name", "qid", "measure", "value"])
     {'query_id': 'qid', 'measure': 'measure', 'value': 'value'}
-    >>> names_of_columns(["query_id", "doc_id", "score"]) is None
+    >>> find_columns(["query_id", "doc_id", "score"]) is None
     True
     """
     there = set(columns)
@@ -117,12 +117,12 @@ def is_values(path: Path) -> bool:
         return False
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff")
     first_line = text.lstrip().partition("\n")[0]
-    if form_of_line(first_line) is not None:
+    if recognise_line(first_line) is not None:
         return True
     if text.lstrip().startswith("{"):
         return _is_json_of_values(text, first_line)
     columns = [name.strip().strip('"') for name in re.split(r"[,;\t]", first_line)]
-    return names_of_columns(columns) is not None
+    return find_columns(columns) is not None
 
 
 def has_ending(path: Path) -> bool:
@@ -137,9 +137,9 @@ def _is_json_of_values(text: str, first_line: str) -> bool:
     """Tell whether a text begins as {query: {measure: value}}, or as a line with query, measure and value."""
     found = FIRST_OF_JSON.match(text)
     if found is not None:
-        return same_measure(json.loads(found[1])) is not None
+        return find_same_measure(json.loads(found[1])) is not None
     try:
         row = json.loads(first_line)
     except ValueError:
         return False
-    return isinstance(row, dict) and names_of_columns(row) is not None
+    return isinstance(row, dict) and find_columns(row) is not None

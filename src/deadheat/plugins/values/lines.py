@@ -35,15 +35,15 @@ def read_rows(path: Path, form: PrintedForm) -> Iterator[ValueRow]:
             raise MalformedRowError(allowed=form.fields, given=written, path=path, line=line)
         measure, query_id, value = fields[form.measure], fields[form.query], fields[2]
         check_ids_of_row(query_id, measure, path, line)
-        yield ValueRow(query_id, measure, value_of(value, path, line), decimals_of(value), line)
+        yield ValueRow(query_id, measure, parse_value(value, path, line), count_decimals(value), line)
 
 
-def value_of(text: str, path: Path | str, line: int | None) -> float:
+def parse_value(text: str, path: Path | str, line: int | None) -> float:
     """Return the value that a field says; raise `DataError` if it is no finite number.
 
     Examples
     --------
-    >>> value_of("0.2500", "a.eval", 3), value_of("nan", "a.eval", 4)
+    >>> parse_value("0.2500", "a.eval", 3), parse_value("nan", "a.eval", 4)
     (0.25, nan)
     """
     if text in NO_VALUE:
@@ -54,12 +54,12 @@ def value_of(text: str, path: Path | str, line: int | None) -> float:
     return value
 
 
-def decimals_of(text: str) -> int | None:
+def count_decimals(text: str) -> int | None:
     """Return how many digits behind the point a value is written with; None of a whole number or powers of ten.
 
     Examples
     --------
-    >>> decimals_of("0.2500"), decimals_of("17"), decimals_of("1e-05")
+    >>> count_decimals("0.2500"), count_decimals("17"), count_decimals("1e-05")
     (4, None, None)
     """
     _, point, behind = text.partition(".")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.parameters import parameters
-from deadheat.plugins.values.names import same_measure
+from deadheat.plugins.values.names import find_same_measure
 
 
 @parameters
@@ -26,19 +26,19 @@ class GivenMeasure(StoredMeasure):
         return self.has_zeros_and_ones
 
 
-def measure_of(name: str) -> GivenMeasure:
+def make_measure(name: str) -> GivenMeasure:
     """Return the measure of a name: under our notation, with its limits and its direction, if it is one of ours.
 
     Of another one nothing is known: a higher value is taken to be better, and there is no limit.
 
     Examples
     --------
-    >>> measure_of("map"), measure_of("map").range, measure_of("num_rel_ret").total
+    >>> make_measure("map"), make_measure("map").range, make_measure("num_rel_ret").total
     (AP, (0.0, 1.0), True)
-    >>> measure_of("BLEU"), measure_of("BLEU").range
+    >>> make_measure("BLEU"), make_measure("BLEU").range
     (BLEU, (-inf, inf))
     """
-    same = same_measure(name)
+    same = find_same_measure(name)
     if same is None:
         return GivenMeasure(notation=name, higher_is_better=True, total=False, lowest=-math.inf, highest=math.inf)
     lowest, highest = same.range

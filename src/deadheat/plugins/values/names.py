@@ -13,7 +13,7 @@ NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 TREC_PRESETS = ("rbp", "rbp_resid")  # of trec_eval 10, whose parameters are not those of our defaults
 
 
-def same_measure(name: str) -> Measure | None:
+def find_same_measure(name: str) -> Measure | None:
     """Return the measure that a name stands for if it is the same one there as here; else None.
 
     That is so of the exact names of trec_eval, and of names that are our own notation, as those of ir_measures are.
@@ -21,12 +21,12 @@ def same_measure(name: str) -> Measure | None:
 
     Examples
     --------
-    >>> [str(same_measure(name)) for name in ("map", "ndcg_cut_10", "P_5", "recip_rank", "success_1", "AP(rel=2)@5")]
-    ['AP', 'nDCG@10', 'P@5', 'RR', 'Hit@1', 'AP(rel=2)@5']
-    >>> same_measure("accuracy"), same_measure("mrr@10"), same_measure("BLEU")
+    >>> [str(find_same_measure(name)) for name in ("map", "ndcg_cut_10", "recip_rank", "success_1", "AP(rel=2)@5")]
+    ['AP', 'nDCG@10', 'RR', 'Hit@1', 'AP(rel=2)@5']
+    >>> find_same_measure("accuracy"), find_same_measure("mrr@10"), find_same_measure("BLEU")
     (None, None, None)
     """
-    of_trec_eval = _names_of_trec_eval().fullmatch(name) is not None
+    of_trec_eval = _compile_trec_names().fullmatch(name) is not None
     if not of_trec_eval and re.split(r"[@(]", name, maxsplit=1)[0] not in REGISTRY:
         return None  # without a search in plugins of other distributions, which takes long
     measure = measure_named(name)
@@ -35,14 +35,8 @@ def same_measure(name: str) -> Measure | None:
     return measure if of_trec_eval or str(measure) == name else None
 
 
-def own_name(name: str) -> str:
-    """Return our notation of the measure that a name stands for, or the name."""
-    measure = same_measure(name)
-    return name if measure is None else str(measure)
-
-
 @cache
-def _names_of_trec_eval() -> re.Pattern[str]:
+def _compile_trec_names() -> re.Pattern[str]:
     """Return a pattern of the names that trec_eval prints."""
     names = [*TREC_PRESETS]
     for measure in REGISTRY.values():

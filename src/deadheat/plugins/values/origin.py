@@ -67,7 +67,7 @@ class OfAnotherTool:
         return f"{name} {NO_RANKING}"
 
 
-def judgments_of(rule: OfAnotherTool) -> Qrels:
+def make_judgments(rule: OfAnotherTool) -> Qrels:
     """Return judgments without a row, which know whose values they stand for."""
     schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
     return copy_with(Qrels.of_checked(pl.DataFrame(schema=schema), str(rule)), judging_rule=rule)

@@ -12,8 +12,8 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.io.files import blocks, check_readable
 from deadheat.core.wording import format_path
 from deadheat.plugins.values import lines, tables
-from deadheat.plugins.values.evaluations import evaluation_of
-from deadheat.plugins.values.forms import TREC_EVAL, form_of_line, has_ending, names_of_columns
+from deadheat.plugins.values.evaluations import make_evaluation
+from deadheat.plugins.values.forms import TREC_EVAL, find_columns, has_ending, recognise_line
 from deadheat.plugins.values.table import ALL, ValueRow, ValueTable
 
 ANOTHER = "another tool"
@@ -36,23 +36,23 @@ def read_values(source: Source) -> dict[str, Evaluation]:
     """
     path = as_path(source)
     if path is not None:
-        rows, tool = _rows_of_file(check_readable(path))
+        rows, tool = _read_file(check_readable(path))
         name, where = make_label(path), str(path)
     else:
-        rows, tool = _rows_of_object(source), ANOTHER
+        rows, tool = _read_object(source), ANOTHER
         name, where = "values", "the values"
     by_system: dict[str, list[ValueRow]] = {}
     for row in rows:
         by_system.setdefault(row.system or name, []).append(row)
     if not by_system:
         raise DataError("has no value", allowed=tables.ALLOWED, path=where)
-    return {system: evaluation_of(_table_of(own, system, tool, where)) for system, own in by_system.items()}
+    return {system: make_evaluation(_gather_rows(own, system, tool, where)) for system, own in by_system.items()}
 
 
-def _rows_of_file(path: Path) -> tuple[Iterator[ValueRow], str]:
+def _read_file(path: Path) -> tuple[Iterator[ValueRow], str]:
     """Return the rows of a file, and the tool that wrote it."""
     head = next(blocks(path), b"").decode("utf-8", errors="replace")
-    form = form_of_line(head.removeprefix("\ufeff").lstrip().partition("\n")[0])
+    form = recognise_line(head.removeprefix("\ufeff").lstrip().partition("\n")[0])
     if form is None and has_ending(path):
         form = TREC_EVAL
     if form is None:
@@ -60,23 +60,23 @@ def _rows_of_file(path: Path) -> tuple[Iterator[ValueRow], str]:
     return lines.read_rows(path, form), form.tool
 
 
-def _rows_of_object(source: Any) -> Iterator[ValueRow]:  # noqa: ANN401 - any form
+def _read_object(source: Any) -> Iterator[ValueRow]:  # noqa: ANN401 - any form
     """Yield the rows of a dict, a frame, or objects of ir_measures."""
     if isinstance(source, Mapping):
-        yield from tables.rows_of_mapping(source, "the values")
+        yield from tables.read_mapping(source, "the values")
         return
     if isinstance(source, Iterator):
         source = list(source)
     if isinstance(source, list | tuple) and source and all(map(_is_metric, source)):
-        yield from tables.rows_of_metrics(source, "the values")
+        yield from tables.read_metrics(source, "the values")
         return
     from deadheat.core.io.frames import find_frame, to_polars  # they need Narwhals
 
     found = find_frame(source, "the values")
-    names = None if found is None else names_of_columns(found.columns)
+    names = None if found is None else find_columns(found.columns)
     if found is None or names is None:
         raise ParameterError(found=type(source).__name__, allowed=f"the path of a file, {tables.ALLOWED}")
-    yield from tables.rows_of_frame(to_polars(found, "the values"), names, "the values")
+    yield from tables.read_frame(to_polars(found, "the values"), names, "the values")
 
 
 def _is_metric(given: object) -> bool:
@@ -84,7 +84,7 @@ def _is_metric(given: object) -> bool:
     return all(hasattr(given, name) for name in ("query_id", "measure", "value"))
 
 
-def _table_of(rows: Iterable[ValueRow], system: str, tool: str, where: str) -> ValueTable:
+def _gather_rows(rows: Iterable[ValueRow], system: str, tool: str, where: str) -> ValueTable:
     """Return the rows of one system by measure and query, those of all queries apart."""
     values: dict[str, dict[str, float]] = {}
     of_all: dict[str, ValueRow] = {}

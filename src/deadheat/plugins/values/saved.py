@@ -11,7 +11,7 @@ from deadheat.core.evaluation.shapes import FLAG, TEXT
 from deadheat.core.measures import Measure
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.structures import copy_with
-from deadheat.plugins.values.measure import GivenMeasure, measure_of
+from deadheat.plugins.values.measure import GivenMeasure, make_measure
 from deadheat.plugins.values.origin import OfAnotherTool
 
 OF_TOOL = "values_of"
@@ -38,7 +38,7 @@ def _write_measure(measure: Measure) -> Mapping[str, object]:
 
 
 def _read_measure(measure: StoredMeasure, stated: Mapping[str, Any]) -> StoredMeasure:
-    return measure_of(measure.notation) if stated[IS_GIVEN] else measure
+    return make_measure(measure.notation) if stated[IS_GIVEN] else measure
 
 
 KEPT = Kept(

@@ -72,7 +72,7 @@ class ValueTable:
             found.update(by_query)
         return sorted(found)
 
-    def of_queries(self, measure: str, query_ids: list[str]) -> list[float]:
+    def list_values(self, measure: str, query_ids: list[str]) -> list[float]:
         """Return the values of a measure for these queries, NaN where there is none."""
         by_query = self.values[measure]
         return [by_query.get(query, math.nan) for query in query_ids]

@@ -13,8 +13,8 @@ from deadheat.core.errors import DataError, SourceTypeError
 from deadheat.core.io.columns import find_column
 from deadheat.core.io.records import Records, Wanted, as_written, read_records
 from deadheat.core.scalars import is_number
-from deadheat.plugins.values.forms import COLUMNS, names_of_columns
-from deadheat.plugins.values.lines import decimals_of, value_of
+from deadheat.plugins.values.forms import COLUMNS, find_columns
+from deadheat.plugins.values.lines import count_decimals, parse_value
 from deadheat.plugins.values.table import ValueRow
 
 SYSTEMS = ("system", "model", "run", "retriever", "name")
@@ -40,30 +40,30 @@ def read_rows(path: Path) -> Iterator[ValueRow]:
     """
     records = read_records(path, None, WANTED)
     if _is_by_query(records):
-        yield from _rows_by_query(records, path)
+        yield from _read_json_object(records, path)
         return
     names = {}
     for column, known in COLUMNS.items():
         names[column] = find_column(known, records.columns, f"no column {column!r} in the table of values", path)
     frame, _ = records.with_points([names["value"]], path)
-    yield from rows_of_frame(frame, names, path, records)
+    yield from read_frame(frame, names, path, records)
 
 
 def _is_by_query(records: Records) -> bool:
     """Tell whether a JSON file is an object with an object of values for each query."""
     if records.json is None or not isinstance(records.json.value, Mapping):
         return False
-    return names_of_columns(records.columns) is None
+    return find_columns(records.columns) is None
 
 
-def _rows_by_query(records: Records, path: Path) -> Iterator[ValueRow]:
+def _read_json_object(records: Records, path: Path) -> Iterator[ValueRow]:
     for place, row in enumerate(records.rows(())):
         for measure, value in row.items():
             if measure != WANTED.id:
                 yield _row((str(row[WANTED.id]), measure), value, where=path, line=records.line(place))
 
 
-def rows_of_frame(
+def read_frame(
     frame: pl.DataFrame, names: Mapping[str, str], where: Path | str, records: Records | None = None
 ) -> Iterator[ValueRow]:
     """Yield the values of a table.
@@ -90,7 +90,7 @@ def rows_of_frame(
         yield _row(key, value, where=where, line=line, system=str(systems[place]))
 
 
-def rows_of_mapping(values: Mapping[Any, Any], where: str) -> Iterator[ValueRow]:
+def read_mapping(values: Mapping[Any, Any], where: str) -> Iterator[ValueRow]:
     """Yield the values of a dict {query: {measure: value}}."""
     for query_id, of_query in values.items():
         if not isinstance(of_query, Mapping):
@@ -99,7 +99,7 @@ def rows_of_mapping(values: Mapping[Any, Any], where: str) -> Iterator[ValueRow]
             yield _row((str(query_id), str(measure)), value, where=where, line=None)
 
 
-def rows_of_metrics(metrics: Iterable[Any], where: str) -> Iterator[ValueRow]:
+def read_metrics(metrics: Iterable[Any], where: str) -> Iterator[ValueRow]:
     """Yield the values of objects with query_id, measure and value, as ``ir_measures.iter_calc`` gives them."""
     for metric in metrics:
         yield _row((str(metric.query_id), str(metric.measure)), metric.value, where=where, line=None)
@@ -121,4 +121,4 @@ def _row(key: tuple[str, str], value: object, *, where: Path | str, line: int | 
             path=where,
             line=line,
         )
-    return ValueRow(query_id, measure, value_of(text, where, line), decimals_of(text), line, system)
+    return ValueRow(query_id, measure, parse_value(text, where, line), count_decimals(text), line, system)
