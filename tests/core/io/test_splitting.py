@@ -111,7 +111,8 @@ def test_small_files_that_are_split_as_one(
         path.write_text(text)
     begin(*paths)
     assert len(splitting._begun) == 3
-    sources = [splitting.SplitSource(path, "run", " ", to_the_end=False) for path in paths if path != paths[place]]
+    others = [path for path in paths if path != paths[place]]
+    sources = [splitting.SplitSource(path, "run", " ", reads_last_field=False) for path in others]
     assert len(splitting._split_as_one(sources)) == 2
     for n, path in enumerate(paths):
         if n == place and line is not None:

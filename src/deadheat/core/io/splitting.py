@@ -22,25 +22,25 @@ from deadheat.core.io.unpacking import open_file
 from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import T
 
+# Columns that `split` adds to those of the file
 DOC_HASH = "doc_hash"
-HASH_BITS = 32  # that are kept of each: half the memory to sort
+ENDS_EARLY = "ends_early"
+RANK = "rank"
+
+HASH_BITS = 32  # of the 64 of a hash: half the memory to sort
+SMALL = 1 << 20  # bytes up to which a file is read at once
+SMALL_OF_SEVERAL = 1 << 18  # bytes up to which several runs are split faster as one text
+ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
+
+PIECE = 1 << 25  # bytes of files that are split together
+MOST_FILES = 64  # of a piece: Polars waits for ever where more than some hundred files are read together
+N_SAMPLED = 20  # lines that show whether a file is written as most are
 
 
 def hash_doc_ids() -> pl.Expr:
     """Return the high bits of the hash of each doc_id, as a column of UInt32 that is named `DOC_HASH`."""
     high_bits = pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)
     return high_bits.cast(pl.UInt32).alias(DOC_HASH)
-
-
-ENDS_EARLY = "ends_early"
-RANK = "rank"
-SMALL = 1 << 20  # bytes of a file that is read at once
-TOGETHER = 1 << 18  # bytes of each run, up to which they are split faster as one text
-ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
-
-PIECE = 1 << 25  # bytes of files that are split together
-MOST_FILES = 64  # at once: Polars waits for ever where more than some hundred are read together
-N_SAMPLED = 20  # lines that say whether a file is written as most are
 
 
 @dataclass(frozen=True)
@@ -54,32 +54,32 @@ class SplitSource:
     kind : {"qrels", "run"}
     separator : str
         The blank between fields.
-    to_the_end : bool
-        Whether the last field is looked at.
+    reads_last_field : bool
+        Whether Polars reads the last field, which shows where a row ends early.
     """
 
     source: Path | bytes
     kind: Kind
     separator: str
-    to_the_end: bool
+    reads_last_field: bool
 
 
 @dataclass(frozen=True)
-class _FileState:
-    """What of a file is split, and how: one that has changed since, or is read in another way, is split again."""
+class _SplitRequest:
+    """A file as it was, and how it was to be split: where its reader asks for something else, it is split again."""
 
     path: Path
     size: int
     changed_at: int
     kind: Kind
     separator: str
-    to_the_end: bool
+    reads_last_field: bool
 
     @classmethod
-    def of(cls, path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Self:
-        """Return the state of a file as it is now."""
+    def of(cls, path: Path, kind: Kind, separator: str, *, reads_last_field: bool) -> Self:
+        """Return the request for a file as it is now."""
         status = path.stat()
-        return cls(path, status.st_size, status.st_mtime_ns, kind, separator, to_the_end)
+        return cls(path, status.st_size, status.st_mtime_ns, kind, separator, reads_last_field)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +88,17 @@ class Begun:
 
     Attributes
     ----------
-    state : _FileState
+    request : _SplitRequest
     frames : Future of list of polars.DataFrame or None
-        One for each run that is split together with this one. If these are several, each has a column `RANK`, which
-        the reader takes off; of a run that was split alone the reader looks up the ranks of the first rows by itself.
+        A frame for each run that is split together with this one. If there are several, each has a column `RANK`,
+        which its reader takes off. A run that is split alone has none: its reader parses the first ranks by itself.
     place : int
         The place of this run's frame among them.
     blanks : Future of Blanks
-        The count of its blanks.
+        The count of this run's blanks.
     """
 
-    state: _FileState
+    request: _SplitRequest
     frames: Future[list[pl.DataFrame | None]]
     place: int
     blanks: Future[Any]
@@ -119,17 +119,18 @@ class _UsualForm:
     last_byte: int | None
 
 
-# By file. `begin` fills it while the rest of a command is still imported, `group_in_pieces` while the runs before are
-# evaluated. `split` takes a file out, so its reader asks for `is_begun` and `get_begun_count` before that.
+# The runs that threads are splitting, by file. `begin` adds to it while the rest of a command is still imported, and
+# `group_in_pieces` while the runs of the piece before are evaluated. `split` takes a file out: a reader has to ask
+# `is_begun` and `get_begun_blanks` first.
 _begun: dict[Path, Begun] = {}
 
 
 def is_small(path: Path) -> bool:
-    """Return whether a file is read into memory at once: there is nothing to gain by beginning with it early."""
+    """Return whether a file is so small that it is read at once, and that to begin with it early gains nothing."""
     return path.is_file() and path.stat().st_size <= SMALL
 
 
-def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool = True) -> pl.DataFrame | None:
+def split(source: Path | bytes, kind: Kind, separator: str, *, reads_last_field: bool = True) -> pl.DataFrame | None:
     """Let Polars split the rows; None where it cannot.
 
     Parameters
@@ -139,23 +140,23 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
     kind : {"qrels", "run"}
     separator : str
         The blank between fields.
-    to_the_end : bool, default True
-        Whether the last field is looked at; the tag of a run takes a fifth of the time.
+    reads_last_field : bool, default True
+        Whether Polars reads the last field, too; of a run that is the tag, which takes a fifth of the time.
 
     Returns
     -------
     polars.DataFrame or None
-        query_id, doc_id, of qrels the subtopic, the value, whether the row ends early if its last field is looked at,
-        and of a run in a file the hash of each document id, which takes the least time while the id is at hand; of
-        one that was begun with others, the rank too.
+        query_id, doc_id and the value; of qrels the subtopic. `ENDS_EARLY` says whether a row lacks its last field, if
+        that is read. A run in a file has `DOC_HASH`, the hash of each document id, which takes the least time while
+        the id is at hand; one that was begun together with others has its `RANK`, too.
     """
     if isinstance(source, Path) and source in _begun:
         begun = _begun.pop(source)
-        if begun.state == _FileState.of(source, kind, separator, to_the_end=to_the_end):
+        if begun.request == _SplitRequest.of(source, kind, separator, reads_last_field=reads_last_field):
             return begun.frames.result()[begun.place]
     if not source or (isinstance(source, bytes) and misleads_polars(source)):
         return None
-    (frame,) = _split_together([SplitSource(source, kind, separator, to_the_end)])
+    (frame,) = _split_together([SplitSource(source, kind, separator, reads_last_field)])
     return frame
 
 
@@ -164,18 +165,19 @@ def is_begun(path: Path) -> bool:
     return path in _begun
 
 
-def get_begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
+def get_begun_blanks(path: Path, kind: Kind, separator: str, *, reads_last_field: bool) -> Future[Any] | None:
     """Return the count of the blanks of a file that is being split already; arguments as of `split`."""
     begun = _begun.get(path)
-    if begun is None or begun.state != _FileState.of(path, kind, separator, to_the_end=to_the_end):
+    if begun is None or begun.request != _SplitRequest.of(path, kind, separator, reads_last_field=reads_last_field):
         return None
     return begun.blanks
 
 
 def find_last_byte(head: bytes) -> int | None:
-    r"""Return the byte that ends the first row, and with it the tag of a run; None if a number may end with it.
+    r"""Return the last byte of a run's first row, if a row that ends with it must have a tag; else None.
 
-    A row that ends with it, and whose score is a number, does not end with its score: it has a tag.
+    A row without a tag ends with its score. No number ends with M, for example, so a row that ends with M has a tag,
+    and nobody needs to read it. Many tags end with a digit, as numbers do: these have to be read.
 
     Examples
     --------
@@ -247,13 +249,17 @@ def group_in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> 
         if path is not None and size:
             pieces[-1].paths.append(path)
     threads = ThreadPoolExecutor(2)
+
+    def begin_piece(piece: _Piece[T]) -> None:
+        if len(piece.paths) > 1:  # a single run is split when it is read
+            _begin_together(piece.paths, threads)
+
     try:
         for place, piece in enumerate(pieces):
-            # the next piece; before the first, the first too
-            not_begun = pieces[place + 1 : place + 2] if place else pieces[:2]
-            for next_piece in not_begun:
-                if len(next_piece.paths) > 1:
-                    _begin_together(next_piece.paths, threads)
+            if place == 0:
+                begin_piece(piece)
+            if place + 1 < len(pieces):
+                begin_piece(pieces[place + 1])
             yield piece.items
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
@@ -272,14 +278,14 @@ def _begin_together(paths: Sequence[Path], threads: Executor) -> None:
     check_threads()
     sources = []
     for path, form in forms.items():
-        sources.append(SplitSource(path, "run", form.separator, to_the_end=form.last_byte is None))
+        sources.append(SplitSource(path, "run", form.separator, reads_last_field=form.last_byte is None))
     frames = threads.submit(_split_together, sources)
     from deadheat.core.io.byte_counts import count_blanks  # loads NumPy, while the rows are split
 
     for place, (path, form) in enumerate(forms.items()):
-        state = _FileState.of(path, "run", form.separator, to_the_end=form.last_byte is None)
+        request = _SplitRequest.of(path, "run", form.separator, reads_last_field=form.last_byte is None)
         blanks = threads.submit(count_blanks, path, form.last_byte)
-        _begun[path] = Begun(state, frames, place, blanks)
+        _begun[path] = Begun(request, frames, place, blanks)
 
 
 def _find_usual_form(path: Path) -> _UsualForm | None:
@@ -303,7 +309,7 @@ def _find_usual_form(path: Path) -> _UsualForm | None:
 
 
 def _split_together(sources: Sequence[SplitSource]) -> list[pl.DataFrame | None]:
-    """Split sources at once; each by itself if Polars cannot split one of them. Of several, ranks are read too."""
+    """Return the rows of each source, with ranks if there are several; None for one that Polars cannot split."""
     are_several = len(sources) > 1
     try:
         if are_several:
@@ -315,14 +321,17 @@ def _split_together(sources: Sequence[SplitSource]) -> list[pl.DataFrame | None]
     except pl.exceptions.PolarsError:
         if not are_several:
             return [None]
-        return [_split_together([source])[0] for source in sources]
+        return [_split_together([source])[0] for source in sources]  # one of them cannot be split: which?
 
 
 def _split_as_one(sources: Sequence[SplitSource]) -> list[pl.DataFrame]:
-    """Split small runs one below the other, those of a thousand rows in half the time; empty where that cannot be."""
-    forms = {(source.kind, source.separator, source.to_the_end) for source in sources}
+    """Return the rows of small runs, split as one text; an empty list where they cannot be joined.
+
+    For runs of a thousand rows that takes half the time.
+    """
+    ways = {(source.kind, source.separator, source.reads_last_field) for source in sources}
     paths = [source.source for source in sources if isinstance(source.source, Path)]
-    if len(forms) > 1 or len(paths) < len(sources) or any(path.stat().st_size > TOGETHER for path in paths):
+    if len(ways) > 1 or len(paths) < len(sources) or any(path.stat().st_size > SMALL_OF_SEVERAL for path in paths):
         return []
     texts = []
     for path in paths:
@@ -339,7 +348,7 @@ def _split_as_one(sources: Sequence[SplitSource]) -> list[pl.DataFrame]:
 
 
 def _scan_rows(source: SplitSource, *, with_rank: bool) -> pl.LazyFrame:
-    """Return the rows of a source as they are to be split."""
+    """Return the plan by which Polars splits the rows of a source."""
     fields = TREC_FIELDS[source.kind]
     value = VALUE_COLUMN[source.kind]
     schema: dict[str, Any] = dict.fromkeys(fields, pl.String)
@@ -362,7 +371,8 @@ def _scan_rows(source: SplitSource, *, with_rank: bool) -> pl.LazyFrame:
     if with_rank:
         columns.append(pl.col(RANK))
     columns.append(pl.col(value))
-    if source.to_the_end:
-        # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here
+    if source.reads_last_field:
+        # Polars cuts a long row in silence. The count of blanks shows that, unless a short row makes up for it: a short
+        # row is seen here.
         columns.append(pl.col(fields[-1]).is_null().alias(ENDS_EARLY))
     return rows.select(columns)

@@ -196,9 +196,9 @@ def _has_documents(doc_ids: object) -> bool:
 def split_off_subtopics(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
     """Return judgments by document alone, and those by subtopic beside them if there are several subtopics.
 
-    A document has the highest relevance that it has for one of them. Of equal rows one stays, and a note says so. Two
-    grades of a document for one subtopic stay, so that they are found as duplicates. A column that always holds the
-    same has no subtopics.
+    A document gets its highest relevance for any subtopic. Of equal rows one stays, and a note says so. If a document
+    has two grades for one subtopic, both rows stay, so that they are found as duplicates. A column with one value
+    throughout holds no subtopics.
 
     Parameters
     ----------
@@ -213,8 +213,8 @@ def split_off_subtopics(rows: pl.DataFrame, where: object, notes: Notes = ()) ->
         rows = rows.with_columns(relevance=1.0)
         notes = (*notes, ASSUMED["qrels"])
     rows = rows.with_columns(pl.col(SUBTOPIC).fill_null(""))
-    n_topics = rows[SUBTOPIC].n_unique()
-    if n_topics < 2:
+    n_subtopics = rows[SUBTOPIC].n_unique()
+    if n_subtopics < 2:
         return Content(rows.drop(SUBTOPIC), notes)
     distinct = rows.unique(maintain_order=True)
     is_contradicted = distinct.select(*KEYS, SUBTOPIC).is_duplicated()
@@ -224,7 +224,7 @@ def split_off_subtopics(rows: pl.DataFrame, where: object, notes: Notes = ()) ->
     if n_equal:
         notes = (*notes, note_merged_judgments(n_equal))
     highest = _take_highest_relevance(distinct)
-    note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance"
+    note = f"{where} has {n_subtopics} subtopics; without them a document has its highest relevance"
     n_merged = len(distinct) - len(highest)
     if n_merged:
         note += f", {format_count(n_merged, 'row')} merged"

@@ -59,7 +59,7 @@ class HeaderFile:
     separator : str
         That of the format; a file of commas may have semicolons, and a first line ``sep=;`` says another one.
     given_names : collection of str
-        Columns that the user names: they tell commas from semicolons.
+        Columns that the user names; a header that has them tells semicolons from commas.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class HeaderFile:
 
 
 def is_trec(path: Path, separator: str) -> bool:
-    """Return whether a TSV file is TREC with tabs: no known column name in its first line, and 4 or 6 fields."""
+    """Return whether a TSV file is TREC with tabs: its first line has 4 or 6 fields and no known name of a column."""
     if separator != "\t" or not path.is_file():
         return False
     first_block = next(blocks(path))
@@ -390,7 +390,7 @@ def read_rows(table: HeaderFile, places: Mapping[str, int]) -> tuple[pl.DataFram
         For the first row that is wrong, with its line.
     """
     text_places = table.places_of_texts
-    query_place, doc_place, *topic_places = text_places.values()
+    query_place, doc_place, *subtopic_places = text_places.values()
     columns = _number_columns(table, places)
     rows: list[tuple[str | float, ...]] = []
     n_skipped = 0
@@ -407,9 +407,9 @@ def read_rows(table: HeaderFile, places: Mapping[str, int]) -> tuple[pl.DataFram
             name = table.header[query_place if not query_id else doc_place]
             raise DataError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
         check_ids_of_row(query_id, doc_id, table.path, line)
-        topics = [fields[place] for place in topic_places]
+        subtopics = [fields[place] for place in subtopic_places]
         numbers = [column.read(fields, table, line) for column in columns]
-        rows.append((query_id, doc_id, *topics, *numbers))
+        rows.append((query_id, doc_id, *subtopics, *numbers))
     notes = []
     if table.dialect is not None and n_skipped:
         notes.append(f"{format_count(n_skipped, 'row')} {table.dialect.skipped[table.kind]} skipped")
@@ -419,7 +419,7 @@ def read_rows(table: HeaderFile, places: Mapping[str, int]) -> tuple[pl.DataFram
 
 
 def _number_columns(table: HeaderFile, places: Mapping[str, int]) -> list[NumberColumn]:
-    """Return the columns of numbers at some places; messages call them as the user does, if he names one."""
+    """Return the columns of numbers at some places; messages use the user's name for them, if one was given."""
     columns = []
     for key, place in places.items():
         header_name = table.header[place]

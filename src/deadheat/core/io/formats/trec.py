@@ -3,7 +3,7 @@
 Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
 parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
 exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
-The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.last_byte`).
+The tag of a run is read only where the last byte of the rows does not show that they have one (`find_last_byte`).
 On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
 doubt line by line, which names the line that is wrong.
 """
@@ -52,7 +52,7 @@ from deadheat.core.io.splitting import (
     ENDS_EARLY,
     RANK,
     find_last_byte,
-    get_begun_count,
+    get_begun_blanks,
     is_begun,
     is_small,
     split,
@@ -80,7 +80,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     ranks: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     data = _read_small_file(path)
-    if data:  # a small file is read once; a large one is parsed and counted by two threads, each of which reads it
+    if data:  # a small file is read once; of a large one, one thread parses the rows and another counts the blanks
         _check_first_row(data, kind, path)
         frame = _read_block(data, kind, path)
         if kind == "run":
@@ -104,8 +104,8 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
 def _read_large_run(path: Path) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Return the rows as `_read_whole` does, and the ranks of the first rows.
 
-    The first bytes have these ranks, and are parsed while the file is read. A file that is being split already may have
-    its ranks in a column, if it is split together with other runs; this shows only when it has been split.
+    A thread of its own parses the ranks in the first bytes while the file is read. Only a file that is being split
+    already may do without that: if it is split together with other runs, its ranks are a column of the result.
     """
     if not is_begun(path):
         with ThreadPoolExecutor(1) as thread:
@@ -120,9 +120,9 @@ def _read_large_run(path: Path) -> tuple[pl.DataFrame | None, pl.DataFrame | Non
 
 
 def _read_small_file(path: Path) -> bytes | None:
-    """Return the bytes of a small plain file, without a byte order mark.
+    """Return the bytes of a small file, without a byte order mark.
 
-    None is returned for a file that is large or compressed, and for one that is being split already.
+    Return None for a file that is large or compressed, and for one that is being split already.
     """
     if is_begun(path) or not is_small(path):
         return None
@@ -157,28 +157,28 @@ def parse_first_ranks(text: bytes) -> pl.DataFrame | None:
 
 
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
-    """Read an ordinary file in one go; None if anything about it is out of the ordinary."""
+    """Return the rows of an uncompressed file, split as a whole; None if it is not proved that they are right."""
     head = read_plain_head(path)
     if not head or misleads_polars(head.removeprefix(BOM)):
         return None
     check_file_lines(path)
     separator = _check_first_row(head, kind, path)
-    # A look at the head saves the rest. Where the file is being split already, all its blanks are counted anyway.
+    # Irregular blanks in the head end this at once. If the file is being split already, all blanks are counted anyway.
     if not is_begun(path) and not count_blanks(head).are_regular:
         return None
     last_byte = find_last_byte(head) if kind == "run" else None
-    needs_last_field = last_byte is None  # nothing else shows whether a row has its last field
+    reads_last_field = last_byte is None  # nothing else shows whether a row has its last field
     with ThreadPoolExecutor(1) as thread:
-        counting = get_begun_count(path, kind, separator, to_the_end=needs_last_field)
+        counting = get_begun_blanks(path, kind, separator, reads_last_field=reads_last_field)
         if counting is None:  # one thread reads and counts while Polars computes
             counting = thread.submit(count_blanks, path, last_byte)
         import_module("numpy.ma")  # Polars imports it later; now, while the file is read, this takes no extra time
-        frame = split(path, kind, separator, to_the_end=needs_last_field)
+        frame = split(path, kind, separator, reads_last_field=reads_last_field)
     if frame is None:
         return None
     blanks = counting.result()
-    if not needs_last_field and blanks.ends_otherwise:  # some row does not end as the first one does
-        frame = split(path, kind, separator, to_the_end=True)
+    if not reads_last_field and blanks.ends_otherwise:  # some row ends with another byte: it may lack its tag
+        frame = split(path, kind, separator, reads_last_field=True)
     if frame is None or not _is_proved(frame, kind, blanks):
         return None
     if ENDS_EARLY in frame.columns:
@@ -206,9 +206,9 @@ def read_blocks(path: Path, kind: Kind, marked: MarkedLines, size: int = BLOCK) 
     for block_with_comments in blocks(path, size):
         block = marked.without_comments(block_with_comments, first_line)
         n_block_lines = block.count(b"\n")
-        n_lines = first_line - 1 + n_block_lines  # blank ones, too: a file of nothing else must come to an end
+        n_lines = first_line - 1 + n_block_lines  # blank ones count: a stream of nothing else must come to an end
         check_rows(n_lines * ROW_BYTES + len(marked.comments) * COMMENT_BYTES, path)
-        if first_line == 1:  # a wrong comment above the first row is reported before that row is
+        if first_line == 1:  # a wrong comment above the first row is reported, not that row
             marked.check_text(path, above=_find_first_row(block))
             _check_first_row(block, kind, path)
         rows = _read_block(block, kind, path)
@@ -231,7 +231,7 @@ def _find_first_row(block: bytes) -> int:
 
 @dataclass
 class MarkedLines:
-    r"""The lines of a file that begin with #: comments, as trec_eval 10 reads them, and records of queries such as #1.
+    r"""The lines of a file that begin with #: comments, as trec_eval 10 reads them, and rows of queries such as #1.
 
     Attributes
     ----------
@@ -239,7 +239,7 @@ class MarkedLines:
     comments : dict of int to bytes
         By their line numbers.
     queries : set of bytes
-        The first fields of the records.
+        The queries of the rows that begin with #.
 
     Examples
     --------
@@ -255,7 +255,7 @@ class MarkedLines:
     queries: set[bytes] = field(default_factory=set)
 
     def without_comments(self, block: bytes, first_line: int) -> bytes:
-        """Return a block of lines in which those that are comments are empty; keep the comments."""
+        """Return a block with an empty line for each comment, and keep the comments."""
         if b"#" not in block or not _MARKED_LINE.search(block):  # the first test is the faster one
             return block
         lines = block.split(b"\n")
@@ -268,13 +268,13 @@ class MarkedLines:
         return b"\n".join(lines)
 
     def check_text(self, path: Path, above: float = inf) -> None:
-        """Raise an error for a comment that is not UTF-8, or has a control character, if it is above a line."""
+        """Raise for a comment above a line, by default anywhere, that is not UTF-8 or has a control character."""
         for number, line in self.comments.items():
             if number < above:
                 check_comment(decode_utf8(line, path, number), path, number)
 
     def check(self, path: Path) -> None:
-        """Raise an error for a comment that `check_text` refuses, or that begins as a record of the file does."""
+        """Raise for a comment that `check_text` refuses, or that is a wrong row: its first field is a query's id."""
         self.check_text(path)
         for number, line in self.comments.items():
             if line.split(maxsplit=1)[0] in self.queries:
@@ -320,16 +320,16 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
 
 
 def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
-    """Return whether every row has all its fields and every blank of the bytes is accounted for."""
+    """Return whether every row has all its fields, and the bytes have no other blanks than those between fields."""
     if ENDS_EARLY in frame.columns:
         may_end_early = frame[ENDS_EARLY].any()
-    else:  # the last field of a row that ends early is its value, a number, which does not end as the first row does
+    else:  # the tags were not read; a row without one would end with its score, and so with another byte
         may_end_early = blanks.ends_otherwise
     if may_end_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
         return False
     if blanks.may_hold_controls and has_control_characters(frame):
         return False
-    # Each field has a blank behind it, the last one the newline; a carriage return is one more.
+    # A blank follows each field, after the last one the newline; the carriage return of a Windows line is one more.
     expected = frame.height * len(TREC_FIELDS[kind]) + blanks.n_crlf - blanks.lacks_final_newline
     return blanks.n_blanks == expected and blanks.are_regular
 
@@ -410,11 +410,12 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
         fields = _split_fields(raw, kind, path, line)
         if not fields:
             continue
-        query_id, topic, doc_id = fields[:3]
+        query_id, second_field, doc_id = fields[:3]
         check_ids_of_row(query_id, doc_id, path, line)
         value = read_value(fields[value_place], kind, path=path, line=line)
         if kind == "qrels":
-            rows.append((query_id, doc_id, topic, value))
+            subtopic = second_field
+            rows.append((query_id, doc_id, subtopic, value))
         else:
             rows.append((query_id, doc_id, value))
     if kind == "qrels":
@@ -431,7 +432,7 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
     for block in blocks(path):
         lines = block.split(b"\n")
         for number, line in enumerate(lines, first_line):
-            if doc not in line:  # which is faster than to split every line
+            if doc not in line:  # saves splitting most lines
                 continue
             fields = line.split()
             if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
