@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
-from deadheat.core.data.query_tables import QUERIES, convert_records, find_id, read_ids, read_texts
+from deadheat.core.data.query_tables import QUERIES, convert_records, find_id_column, read_ids, read_texts
 from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, DataError
 from deadheat.core.io.records import Records, read_records
@@ -68,7 +68,7 @@ class Queries:
             records = read_records(self.path, format, QUERIES)
         self._records = _fill_in_language(records)
         frame = self._records.frame
-        id_column = find_id(frame.columns, self.where)
+        id_column = find_id_column(frame.columns, self.where)
         self.query_ids = read_ids(self._records, frame[id_column], self.where)
         self.columns = tuple(name for name in frame.columns if name != id_column)
         self._places = {query: place for place, query in enumerate(self.query_ids)}

@@ -94,7 +94,7 @@ def _convert_frame(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - each library has its own
         columns = {name: _list_values(frame[name]) for name in frame.columns}
-    id_column = find_id(list(columns), where)
+    id_column = find_id_column(list(columns), where)
     types = {type(value) for value in columns[id_column] if value is not None}
     if not types <= {str} and not types <= {int}:
         names = ", ".join(sorted(id_type.__name__ for id_type in types))
@@ -115,7 +115,7 @@ def _list_values(column: nw.Series[Any]) -> list[object]:
     return values
 
 
-def find_id(names: Sequence[str], where: str) -> str:
+def find_id_column(names: Sequence[str], where: str) -> str:
     """Return the name of the column of query ids.
 
     Parameters

@@ -160,7 +160,7 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
             is_newline, is_separator = view == _NEWLINE, view == mark
             is_quote = view == _QUOTE
             if is_quote.any():
-                outside = _outside_quotes(view, is_quote, mark)
+                outside = _find_outside_quotes(view, is_quote, mark)
                 if outside is None or (is_newline & ~outside).any():
                     return None
                 is_separator &= outside
@@ -180,9 +180,9 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
     return Separators(n_lines, n_separators, is_doubtful)
 
 
-def _outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
+def _find_outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
     """Return which bytes are outside quotes; None if a quote is neither around a field nor doubled inside one."""
-    inside = _odd_so_far(is_quote)  # an opening quote is inside, a closing one is not
+    inside = _is_odd_so_far(is_quote)  # an opening quote is inside, a closing one is not
     if inside[-1]:
         return None
     ends_field = is_quote | (view == mark) | (view == _NEWLINE)
@@ -196,7 +196,7 @@ def _outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
     return ~inside
 
 
-def _odd_so_far(mask: Mask) -> Mask:
+def _is_odd_so_far(mask: Mask) -> Mask:
     """Return for each place whether the number of set bits up to it is odd; works on 64 places at a time, for speed."""
     packed = np.packbits(mask, bitorder="little")
     words = np.zeros(-(-packed.size // 8), "<u8")

@@ -11,16 +11,16 @@ from deadheat.core import hooks
 from deadheat.core.checks import check_choice
 from deadheat.core.errors import Advice, ColumnError, ParameterError, SwappedFilesError
 from deadheat.core.io.kinds import (
+    ADVICE_ON_DISTANCES,
     ALL_OFFSETS,
     ANSWERABLE,
-    CASES,
     COLUMN_NAMES,
-    EITHER_WAY,
     EXPECTED_NAMES,
     GIVE_AS_SPANS,
     KEYS,
     KNOWN_NAMES,
     LIST_NAMES,
+    NAMES_IN_CASES,
     OFFSET_NAMES,
     OTHER_KIND,
     RANK_NAMES,
@@ -39,7 +39,7 @@ from deadheat.core.wording import did_you_mean
 
 def are_cases(names: Collection[object], kind: Kind, given: Mapping[str, str]) -> bool:
     """Tell whether a table in place of qrels holds labelled cases, by the names of its columns."""
-    return kind == "qrels" and not given and "text" in names and not CASES.isdisjoint(names)
+    return kind == "qrels" and not given and "text" in names and not NAMES_IN_CASES.isdisjoint(names)
 
 
 def resolve_columns(
@@ -61,7 +61,7 @@ def resolve_columns(
     where : str or path
         The table, for the error message: a path, or words such as ``"run"``.
     given : mapping of str to str, optional
-        Names that the user says, by canonical name.
+        Names that the user gives, by canonical name.
     lists : collection of str, optional
         The columns that hold lists.
 
@@ -194,7 +194,7 @@ def find_value_column(columns: Collection[str]) -> str | None:
 
 
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
-    """Return names of columns that the user says; raise for one that neither qrels nor a run has."""
+    """Return names of columns that the user gives; raise for one that neither qrels nor a run has."""
     if not isinstance(cast("object", given), Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
     allowed = tuple({**COLUMN_NAMES["qrels"], **COLUMN_NAMES["run"]})
@@ -206,7 +206,7 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def refuse_columns(given: Mapping[str, str], kind: Kind, what: str) -> None:
-    """Raise `ParameterError` for names of columns that the user says of something that is not a table."""
+    """Raise `ParameterError` for names of columns that the user gives for something that is not a table."""
     if given:
         raise ParameterError(
             argument="columns",
@@ -357,7 +357,7 @@ def _advise_on_all_columns(
     if any(_is_number(name) for name in unknown):
         when = "if that line is data, write a header above it; if these are names, "
     elif is_distance(columns.get("score", "")):
-        when = f"{EITHER_WAY.format(ascending='add ascending=True (--ascending)')}: in both cases "
+        when = f"{ADVICE_ON_DISTANCES.format(ascending='add ascending=True (--ascending)')}: in both cases "
     else:
         when = "if that is what they are, "
     return Advice("columns", columns, of=kind, when=when)

@@ -1,6 +1,6 @@
 """Decimal marks of numbers in tables of text.
 
-The user says the mark, or it is found where a column can be read in one way only.
+The user sets the mark, or it is found where a column can be read in one way only.
 """
 
 from __future__ import annotations

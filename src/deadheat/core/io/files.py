@@ -21,9 +21,9 @@ from deadheat.core.wording import did_you_mean, escape_invisible
 
 LONGEST_LINE = 1 << 24  # bytes
 STEP = 1 << 24  # bytes of a mapped file that are copied at a time
-BLOCK = 1 << 24  # bytes of a block of lines
+BLOCK = 1 << 24  # bytes of a block of whole lines, about
 CATALOGUE = "ir_datasets:"  # before the name of a data set
-PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
+WILDCARDS = frozenset("*?[")  # in the name of a file
 BOM = b"\xef\xbb\xbf"
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 _FOREIGN = {
@@ -84,7 +84,7 @@ def check_readable(path: str | os.PathLike[str]) -> Path:
 
 @dataclass(frozen=True)
 class FileState:
-    """What shows that a file is still what it was when it was first read.
+    """The size, time and inode of a file, by which a later change is seen.
 
     Attributes
     ----------
@@ -93,18 +93,18 @@ class FileState:
         In bytes.
     changed_at : int
         When it was last written, in nanoseconds.
-    number : int
-        That the file system has for it: another file under this name has another one.
+    inode : int
+        Another file under this name has another one.
     """
 
     path: Path
     size: int
     changed_at: int
-    number: int
+    inode: int
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Return the state of a file; of one that is not there all numbers are -1."""
+        """Return the state of a file; all numbers are -1 if there is no file."""
         try:
             status = path.stat()
         except OSError:
@@ -122,8 +122,8 @@ class FileState:
 
 
 def _advise_on_missing_file(path: Path) -> str:
-    """Return which file a path without a file may have meant; "" if none is near."""
-    if not PATTERN.isdisjoint(path.name):
+    """Return advice for a path without a file, such as a file with a similar name; "" if there is none."""
+    if not WILDCARDS.isdisjoint(path.name):
         return "a pattern names Parquet files for an engine: polars, duckdb or spark"
     if not path.parent.is_dir():
         return ""
@@ -156,9 +156,9 @@ def refuse_binary(data: bytes, path: Path) -> None:
     head = data[:HEAD]
     refuse_repeated_mark(head, path)
     with suppress(UnicodeDecodeError):
-        codecs.getincrementaldecoder("utf-8")().decode(head)  # whose last character may be incomplete
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # incremental: the last character may be cut
         if b"\0" not in head:
-            return  # an id may begin like a magic number
+            return  # text, even if its first id begins like a magic number
     kind = _find_foreign_kind(head)
     if kind is not None:
         hint = None
@@ -172,7 +172,7 @@ def _find_foreign_kind(head: bytes) -> str | None:
     for magic, kind in _FOREIGN.items():
         if head.startswith(magic):
             return kind
-    # in UTF-16 about every other byte is NUL; a few are named by their lines, later
+    # in UTF-16 about every other byte is NUL; where a text has a few, its reader names their lines later
     if head.count(b"\0") >= len(head) / 8:
         return "a binary file or UTF-16 text"
     return None
@@ -187,7 +187,7 @@ def refuse_repeated_mark(head: bytes, path: Path) -> None:
 
 
 def misleads_polars(head: bytes) -> bool:
-    """Return whether Polars would take the beginning of a text, such as a query x^2, for a magic number or a mark."""
+    """Return whether Polars takes the beginning of a text for a mark or a compressed file, as that of a query x^2."""
     return head.startswith((*COMPRESSED, *_ZLIB, BOM))
 
 
@@ -263,7 +263,7 @@ def check_rows(n_bytes: int, path: Path) -> None:
 def check_file_lines(path: Path) -> None:
     """Raise MalformedRowError if an uncompressed file has a line that is too long, before anything is parsed.
 
-    So little of the file is read: a newline is looked for backwards from where the longest line would end.
+    Little of the file is read: a newline is searched backwards from where the longest line would end.
     """
     if path.stat().st_size > LONGEST_LINE:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -273,7 +273,7 @@ def check_file_lines(path: Path) -> None:
 def decode_utf8(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | None = None, python: str = "") -> str:
     """Return the bytes as text, or raise FileFormatError with the line that is not UTF-8, or has a NUL byte.
 
-    `advice` is what else to do about another encoding, `python` the same for a Python caller.
+    `advice` adds what to do about another encoding, `python` the same for a Python caller.
     """
     try:
         text = data.decode()

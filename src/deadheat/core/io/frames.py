@@ -45,7 +45,7 @@ def convert_table(
     where : str
         For messages.
     given : mapping of str to str
-        Names of columns that the user says.
+        Names of columns that the user gives.
     is_large : bool, default False
         Whether the rows of a run are better read once, where they are needed.
 

@@ -2,8 +2,7 @@
 
 The guard turns failures of Polars and other engines into errors; in the command, what Polars' threads print when they
 panic is hidden too. A fork loses the threads of Polars: a call that needs them would hang for ever, and raises an error
-instead. The files that are read are noted, so that none of them is
-written over.
+instead. The files that are read are noted, so that none of them is written over.
 """
 
 import errno
@@ -18,9 +17,11 @@ from pathlib import Path
 from deadheat.core.errors import DataError, DeadheatError
 from deadheat.core.libraries import polars as pl
 
-_notebooks: list[set[tuple[int, int]]] = []  # of the command that runs, in all of its threads: the last one counts
+# Device and inode of the files that were read, for each `collect_read_files` that is open; the last set gets them. This
+# is no context variable, as all threads of a command add to it.
+_read_files: list[set[tuple[int, int]]] = []
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
-_CAUSE = r"(?m)^(?:: |Caused by: )(.+)"  # of an exception of Java, the last one the first of all
+_CAUSE = r"(?m)^(?:: |Caused by: )(.+)"  # in the text of a Java exception; the last line names the first cause
 _NO_THREADS = r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError"
 
 
@@ -44,11 +45,11 @@ def guard_polars(where: str | os.PathLike[str]) -> Iterator[None]:
         Polars cannot work in this process.
     """
     check_threads()
-    _OUTCRIES.hide()
+    _PANIC_OUTPUT.hide()
     try:
         yield
     except _panics() as panic:
-        _OUTCRIES.hide()  # for good: other threads may panic later
+        _PANIC_OUTPUT.hide()  # once more than it is shown, so for good: other threads may panic later
         if re.search(_NO_THREADS, str(panic).partition("\n")[0]):
             raise OSError(
                 errno.EAGAIN,
@@ -69,7 +70,7 @@ def guard_polars(where: str | os.PathLike[str]) -> Iterator[None]:
             raise
         raise DataError(f"{engine} failed: {_extract_reason(error)}", path=os.fspath(where)) from error
     finally:
-        _OUTCRIES.show()
+        _PANIC_OUTPUT.show()
 
 
 def _panics() -> tuple[type[BaseException], ...]:
@@ -77,18 +78,18 @@ def _panics() -> tuple[type[BaseException], ...]:
     return (pl.exceptions.PanicException,) if "polars" in sys.modules else ()
 
 
-class _Outcries:
-    """What threads of Polars print to descriptor 2 when they panic, which nothing else keeps them from.
+class _PanicOutput:
+    """Hides what threads of Polars print when they panic: they write to descriptor 2, whatever Python does.
 
-    Where the command has taken a descriptor of its own for standard error, nothing goes to descriptor 2 while a guard
-    is at work. A program that uses deadheat as a library may print there itself, so that nothing is hidden.
+    If the command has taken a descriptor of its own for standard error, descriptor 2 leads nowhere while a guard is at
+    work. A program that uses deadheat as a library may print there itself, so nothing is hidden from it.
 
     Attributes
     ----------
     stderr : int or None
         The command's own descriptor of standard error. None: nothing is hidden.
     n_guards : int
-        Those that are at work.
+        Guards that are at work.
     """
 
     def __init__(self) -> None:
@@ -116,7 +117,7 @@ class _Outcries:
                 os.dup2(self.stderr, 2)
 
 
-_OUTCRIES = _Outcries()
+_PANIC_OUTPUT = _PanicOutput()
 
 
 def take_stderr() -> None:
@@ -124,16 +125,16 @@ def take_stderr() -> None:
 
     For a process that is the command and no other program.
     """
-    _OUTCRIES.stderr = os.dup(2)
+    _PANIC_OUTPUT.stderr = os.dup(2)
     stderr = sys.stderr
     sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding=stderr.encoding, errors=stderr.errors)
 
 
 def give_stderr_back() -> None:
-    """Hide nothing more: a process that is started now writes to the descriptor 2 that it finds, as long as it runs."""
-    if _OUTCRIES.stderr is not None:
-        os.dup2(_OUTCRIES.stderr, 2)
-        _OUTCRIES.stderr = None
+    """Stop hiding: a process that is started now keeps the descriptor 2 that it finds, as long as it runs."""
+    if _PANIC_OUTPUT.stderr is not None:
+        os.dup2(_PANIC_OUTPUT.stderr, 2)
+        _PANIC_OUTPUT.stderr = None
 
 
 @contextmanager
@@ -163,8 +164,11 @@ class _Threads:
     Attributes
     ----------
     may_run : bool
-        Whether deadheat has called Polars: threads that have just started have no name yet.
-    ran_before_fork, are_lost : bool
+        Whether deadheat has called Polars. Names of threads do not tell that: one that just started has none yet.
+    ran_before_fork : bool
+        Whether there were threads when this process was forked last.
+    are_lost : bool
+        Whether this process is a fork without them.
     """
 
     may_run = ran_before_fork = are_lost = False
@@ -246,16 +250,16 @@ def name_file_in_errors(path: str | os.PathLike[str], *others: str | os.PathLike
 
 @contextmanager
 def collect_read_files() -> Iterator[set[tuple[int, int]]]:
-    """Yield a set that gets device and number of each file that is opened to be read while the context lasts."""
+    """Yield a set that gets the device and inode of each file that is read while the context lasts."""
     files: set[tuple[int, int]] = set()
-    _notebooks.append(files)
+    _read_files.append(files)
     try:
         yield files
     finally:
-        _notebooks.pop()
+        _read_files.pop()
 
 
 def note_file(status: os.stat_result) -> None:
     """Note a file that is about to be read, if somebody asked for it."""
-    if _notebooks:
-        _notebooks[-1].add((status.st_dev, status.st_ino))
+    if _read_files:
+        _read_files[-1].add((status.st_dev, status.st_ino))

@@ -12,18 +12,21 @@ from deadheat.core.io.ids import NUL
 from deadheat.core.libraries import polars as pl
 
 AT_ONCE = 1 << 16  # ids that are joined, which stay in the processor's cache
-MOST_TEXT = 1 << 24  # bytes of them
+MOST_TEXT = 1 << 24  # bytes of the ids that are joined, at most
 
 
 @dataclass(frozen=True, eq=False)
 class IdRuns:
-    """Rows with the same id that are adjacent, as those of a query mostly are.
+    """The stretches of adjacent rows with the same id, as run-length encoding finds them. No retrieval run is meant.
+
+    Mostly each query has one stretch.
 
     Attributes
     ----------
     ids : polars.Series of length n_runs
+        The id of each stretch.
     ends : ndarray of int, shape (n_runs,)
-        The row after the last one of each.
+        The row after the last one of each stretch.
     """
 
     ids: pl.Series
@@ -31,15 +34,15 @@ class IdRuns:
 
     @classmethod
     def of(cls, column: pl.Series) -> IdRuns:
-        """Find the runs of a column."""
+        """Return the stretches of equal ids in a column."""
         runs = column.rle().struct.unnest()
         return cls(runs["value"], np.cumsum(runs["len"].to_numpy(), dtype=np.int64))
 
 
 def are_ids(texts: pl.Series) -> bool:
-    """Tell whether all texts of a column can be ids: none is null or empty, or has a NUL.
+    """Tell whether all texts of a column can be ids: none is null or empty, and none has a NUL.
 
-    To join many and to look for a NUL once takes half as long as to look in each.
+    Many texts are joined and searched for a NUL at once. That takes half as long as a search in each.
     """
     if texts.is_empty():
         return True

@@ -16,7 +16,10 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 
 NUL = "\0"
-FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")  # of Unicode
+CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
+LINE_ENDS = r"lines end with \n or \r\n"
+_FIND_CONTROL = re.compile(CONTROL)
 
 
 def make_id_column(ids: Sequence[Any], where: str) -> pl.Series:
@@ -46,7 +49,7 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
     """Raise for the first id that is not text, or not text that a file can hold."""
     with suppress(TypeError, UnicodeEncodeError):
         text = "".join(ids)
-        text.encode()  # finds other types and lone surrogates ten times as fast as a loop
+        text.encode()  # joined and encoded, all ids are checked ten times as fast as in a loop
         if all(ids) and NUL not in text:
             return
     for given in ids:
@@ -61,7 +64,7 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
             raise DataError("an id is an empty string", allowed="text", path=where)
         if NUL in given:
             raise make_nul_error(given, where)
-        if is_broken(given):
+        if has_lone_surrogate(given):
             raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
 
 
@@ -71,7 +74,7 @@ def is_id(given: object) -> bool:
 
 
 def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
-    """Return ids as text, whole numbers as `str` writes them; raise for a mix of both: 7 and "7" may be one document.
+    """Return ids as text, whole numbers as `str` writes them; raise for a mix: 7 and "7" may be one document or two.
 
     Examples
     --------
@@ -100,7 +103,7 @@ def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
         raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
 
 
-def is_broken(text: str) -> bool:
+def has_lone_surrogate(text: str) -> bool:
     """Tell whether a text has a lone surrogate (half a character), which UTF-8 cannot hold."""
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
@@ -122,11 +125,6 @@ def normalize_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
         repeated = next(key for key, count in counts.items() if count > 1)
         raise DuplicateError(f"two ids are {repeated!r} in Unicode form {form}", allowed="ids that differ in it")
     return dict(zip(normalized, given.values(), strict=True))
-
-
-CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
-_FIND_CONTROL = re.compile(CONTROL)
-LINE_ENDS = r"lines end with \n or \r\n"
 
 
 def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = None) -> None:
@@ -151,7 +149,7 @@ def _name_character(character: str) -> str:
 
 
 def check_comment(comment: str, path: Path, line: int) -> None:
-    """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
+    """Raise MalformedRowError for a control character in a comment: it may be a line end that hides another row."""
     control = _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r"))
     if control:
         raise MalformedRowError(

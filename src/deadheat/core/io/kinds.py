@@ -11,9 +11,9 @@ KEYS = ("query_id", "doc_id")
 
 SUBTOPIC = "subtopic"  # of qrels, a column that few have
 ANSWERABLE = "answerable"  # as rare: false of a query without an answer
-TEXTS = (*KEYS, SUBTOPIC)  # all columns but the one with numbers
+TEXTS = (*KEYS, SUBTOPIC)  # the columns of text; any other column that is read holds the numbers
 
-WRONG_ORDER: dict[Kind, str] = {  # by what was wanted
+WRONG_ORDER: dict[Kind, str] = {  # by the kind that was expected
     "run": "These are judgments; were qrels and run given in the wrong order?",
     "qrels": "This is a run; were qrels and run given in the wrong order?",
 }
@@ -173,7 +173,7 @@ SCORE_NAMES = (
 )
 # Lower ones are better, unless they are similarities, as those of Milvus by COSINE and IP
 DISTANCES = ("distance", "_distance", "vector_distance", "cosine_distance", "distances")
-EITHER_WAY = (
+ADVICE_ON_DISTANCES = (
     "if lower ones are better, as of L2, {ascending}; if higher ones are, as of COSINE and IP in Milvus, do not"
 )
 # Where a passage of a document starts and ends: no relevance, and no score
@@ -213,5 +213,5 @@ NO_SCORES = {
 }
 # Every column name that is recognised in qrels or in a run
 KNOWN_NAMES = frozenset(chain.from_iterable([*COLUMN_NAMES["qrels"].values(), *COLUMN_NAMES["run"].values()]))
-CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
+NAMES_IN_CASES = {"expected_ids", "expected_hpo_ids"}  # a table with one of them and a text holds labelled cases
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata

@@ -23,7 +23,7 @@ from deadheat.core.scalars import LARGEST_INTEGER
 
 Nested = Mapping[str, Mapping[str, float]]
 
-PACKED = 1 << 12  # numbers, of several queries where they have few
+PACKED = 1 << 12  # numbers that are packed by one call, about; those of several queries where each has few
 _ABSENT = math.nan  # no number is NaN
 _PLAIN_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
@@ -46,7 +46,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
 
     :func:`read_numbers` checks the numbers, once.
     """
-    if not is_plain(source):
+    if not is_dict_of_dicts(source):
         query, documents = next(item for item in source.items() if not isinstance(item[1], Mapping))
         raise SourceTypeError(
             found=f"{documents!r} for {query!r}",
@@ -77,8 +77,8 @@ def _check_all_ids(mapping: Mapping[Any, Mapping[Any, Any]], where: str) -> None
             check_ids(list(ids), where)
 
 
-def is_plain(source: Mapping[Any, Any]) -> bool:
-    """Return whether each query has a mapping of documents to numbers."""
+def is_dict_of_dicts(source: Mapping[Any, Any]) -> bool:
+    """Return whether all values of a dict are dicts, or mappings of another class."""
     types = set(map(type, source.values()))
     return types == {dict} or all(issubclass(documents_type, Mapping) for documents_type in types)
 
@@ -105,11 +105,11 @@ def has_numbers(source: Mapping[Any, Any]) -> bool:
 
 
 def copy_nested(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, Any]]:
-    """Return a copy of a dict of dicts, which stays what it is whatever the caller does with the original.
+    """Return a copy of a dict of dicts that does not change with the original.
 
-    Numbers cannot be changed, but arrays without a dimension can, which libraries of tensors give for a number: where
-    the first number of a query is one, the numbers of the query are taken out of them. Complex numbers of NumPy become
-    Python's, which no reader takes for real ones.
+    Libraries of tensors return a number as an array without dimensions, which can be written to later. If the first
+    value of a query is such an array, the numbers of the query are taken out of their arrays. NumPy's complex numbers
+    become Python's, which no reader takes for real ones.
 
     Examples
     --------
@@ -139,12 +139,12 @@ def read_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str
     """
     n_numbers = sum(len(mapping[query]) for query in queries)
     numbers = np.empty(n_numbers)
-    # few numbers a query are packed for several queries at a time
-    n_queries = 1 + PACKED * len(queries) // (n_numbers + 1)
+    # queries have few numbers: so many queries together have about PACKED of them
+    n_at_once = 1 + PACKED * len(queries) // (n_numbers + 1)
     end = 0
     with _check_numbers(numbers, mapping, queries, kind, where):
-        for first in range(0, len(queries), n_queries):
-            values = chain.from_iterable(mapping[query].values() for query in queries[first : first + n_queries])
+        for first in range(0, len(queries), n_at_once):
+            values = chain.from_iterable(mapping[query].values() for query in queries[first : first + n_at_once])
             end = _pack(list(values), numbers, end)
     return numbers
 
@@ -178,7 +178,9 @@ class JudgedScores:
 def look_up_judged(
     run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, qrels_where: str
 ) -> JudgedScores:
-    """Look up the judged documents while the scores are read: each dict is in the processor's cache then.
+    """Return the scores of a run and those of the judged documents, read together.
+
+    A judged document is looked up right after the scores of its query are read: the dict is in the processor's cache.
 
     Parameters
     ----------
@@ -237,9 +239,10 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
 def _check_numbers(
     numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str
 ) -> Iterator[None]:
-    """Raise for the first number that cannot be evaluated: that cannot be packed inside, or is doubtful afterwards.
+    """Raise for the first number that cannot be evaluated, after the code inside has packed the numbers.
 
-    Doubtful are NaN, infinity in qrels, and what may be an integer that was rounded.
+    Numbers are checked one by one only if one cannot be packed, or is doubtful: NaN, infinite, or so large that it may
+    be a rounded integer.
     """
     try:
         yield

@@ -69,7 +69,7 @@ def make_no_id_error(
     what : str
         Which result of which query, in words.
     pick : str or callable, optional
-        Where the user says that the id is.
+        Where the user looks for the id.
     kind : {"qrels", "run"}
     where : str
         For messages.

@@ -14,7 +14,7 @@ from deadheat.core.errors import ABSENT, DataError, DeadheatWarning, ParameterEr
 from deadheat.core.io.columns import have_offsets
 from deadheat.core.io.forms import Shape, known_forms
 from deadheat.core.io.ids import ids_to_text, is_id
-from deadheat.core.io.kinds import DISTANCES, EITHER_WAY, GIVE_AS_SPANS, VALUE_COLUMN, Kind
+from deadheat.core.io.kinds import ADVICE_ON_DISTANCES, DISTANCES, GIVE_AS_SPANS, VALUE_COLUMN, Kind
 from deadheat.core.io.list_order import CommonOrder, ListOrder
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked
@@ -314,9 +314,10 @@ class Reader:
         """Raise for a result with a distance and no score: only the user knows whether lower ones are better."""
         for name in DISTANCES:
             if get_member(item, name) is not ABSENT:
+                advice = ADVICE_ON_DISTANCES.format(ascending="give ascending=True (--ascending)")
                 raise DataError(
                     f"results have a {name} and no score",
-                    hint=f"call it 'score'; {EITHER_WAY.format(ascending='give ascending=True (--ascending)')}",
+                    hint=f"call it 'score'; {advice}",
                     python=f"{CALL['run']}(results, score={name!r}) reads it under its name",
                     path=self.where,
                 )

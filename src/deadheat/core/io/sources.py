@@ -16,7 +16,7 @@ from deadheat.core.io.documents import read_export
 from deadheat.core.io.files import is_in_catalogue
 from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
-from deadheat.core.io.nested import copy_nested, has_numbers, is_plain
+from deadheat.core.io.nested import copy_nested, has_numbers, is_dict_of_dicts
 from deadheat.core.io.results import Listing, read_lists
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
@@ -35,7 +35,7 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     where : str
         For messages.
     given : mapping of str to str
-        Names of columns that the user says.
+        Names of columns that the user gives.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
     listing = Listing(source)
     if not has_numbers(source):
         listing = read_export(source, kind, where) or listing
-    if is_plain(listing.documents):
+    if is_dict_of_dicts(listing.documents):
         listing = replace(listing, documents=copy_nested(listing.documents))
     else:
         listing = read_lists(listing.documents, kind, where)

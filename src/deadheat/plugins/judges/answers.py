@@ -19,7 +19,7 @@ from deadheat.core.io.columns import find_column
 from deadheat.core.io.formats import ending
 from deadheat.core.io.grades import GRADES, Grade, describe_far_grades, normal_words, parse_json, read_grade
 from deadheat.core.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind
-from deadheat.core.io.nested import is_plain
+from deadheat.core.io.nested import is_dict_of_dicts
 from deadheat.core.io.objects import JsonText, read_text
 from deadheat.core.io.records import as_text, read_rows
 from deadheat.core.structures import copy_with
@@ -92,7 +92,7 @@ def read_judgments(
     where = str(path) if path else name or "judgments"
     if path is not None and ending(path) == ".json":
         held = JsonText(read_text(path, "judgments"), path).value
-        source = held if isinstance(held, dict) and is_plain(held) else source
+        source = held if isinstance(held, dict) and is_dict_of_dicts(held) else source
     rows = list(_rows(source, path, grade, where))
     each = [_read(answer, grades, scale) for *_, answer in rows]
     read = [one for one, _ in each]
@@ -170,7 +170,7 @@ def _rows(
 ) -> Iterator[tuple[str, str, object]]:
     """Yield query_id, doc_id and answer of each row."""
     if isinstance(source, Mapping):
-        if not is_plain(source):
+        if not is_dict_of_dicts(source):
             raise SourceTypeError(found=quote_text(str(source)), allowed="a dict of dicts {query: {document: answer}}")
         yield from (
             (str(query), str(doc), grade(answer) if callable(grade) else answer)

@@ -37,10 +37,10 @@ class Content:
     Attributes
     ----------
     rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or pathlib.Path
-        Of a dict, the numbers are not yet checked; a lazy frame is of an engine, or of a file that is not in memory; a
+        The numbers of a dict are not yet checked. A lazy frame is in an engine, or in a file that is not in memory. A
         path is that of a TREC run that is larger than memory.
     notes : tuple of str or Ranked
-        What was done to read it that people should know.
+        What was assumed or skipped, for people.
     ranks : polars.DataFrame or None
         query_id, rank and score of the first rows of a run that has both.
     subtopics : polars.DataFrame or None
@@ -48,20 +48,20 @@ class Content:
     unanswerable : tuple of str
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
-        Those of the document ids, by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they were found on the way.
+        Those of the document ids, by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if the reader computed them.
     query_runs : IdRuns or None
-        Of a data frame, if they were found on the way.
+        Which adjacent rows of a frame are of one query, if the reader found that out.
     reading : Reading or None
         How the rows of a lazy frame are to be read, if they are not yet checked.
     is_trec : bool
         Whether these are rows as TREC has them.
     read_by : str
-        The service that reads this file in our place, by its ``content_of_qrels``; empty where the content was read.
+        The service that is to read the file instead, by its ``content_of_qrels``; empty if the content is complete.
     list_order : {"rise", "fall"}, optional
-        Of a run in lists, where the scores of every list rise from its first result to its last, or fall; two results
-        do so by chance.
+        Whether the scores of every list of a run rise from its first result to its last, or fall; None if they do
+        neither, or if all lists are so short that it may be chance.
     columns : mapping of str to str
-        Those that were read, from canonical name to name in the source; empty of what has no names.
+        Those that were read, from canonical name to name in the source; empty for a source without names.
     """
 
     rows: Nested | pl.DataFrame | nw.LazyFrame[Any] | Path
@@ -84,7 +84,7 @@ class Content:
         return cls(listing.documents, listing.notes, list_order=order, columns=columns or {})
 
 
-CASES = Content({}, read_by="cases")
+LABELLED_CASES = Content({}, read_by="cases")  # what a format returns for a file that the service has to read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +98,8 @@ class Format:
     suffixes : tuple of str
         How the names of such files end, in lower case.
     read : callable
-        Takes a path, the kind, and names of columns that the user says; returns the `Content`. A `polars.DataFrame` has
-        checked rows in file order: query_id, doc_id, and relevance, score or rank, or none of these.
+        Takes a path, the kind, and names of columns that the user gives; returns the `Content`. A `polars.DataFrame`
+        has checked rows in file order: query_id, doc_id, and relevance, score or rank, or none of these.
     write : callable
         Takes checked rows, a binary file, the kind, the tag of a run, and how to compress.
     locate : callable
@@ -136,7 +136,7 @@ class Format:
 
 
 def read_answerable(flag: object, where: str | Path, line: int | None) -> bool:
-    """Return whether a row of qrels says that its query is answerable; a row that says nothing says so, too.
+    """Return whether a row of qrels counts its query as answerable: it does so unless it says the contrary.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def find_judged_rows(
     rows : sequence of (int or None, mapping)
         Each with its line, for messages.
     given : mapping of str to str
-        Names of columns that the user says, by canonical name.
+        Names of columns that the user gives, by canonical name.
     where : str or path
         For messages.
     """
@@ -205,9 +205,9 @@ def split_off_subtopics(rows: pl.DataFrame, where: object, notes: Notes = ()) ->
     rows : polars.DataFrame
         query_id, doc_id, subtopic and relevance; without the last, each is relevant.
     where : object
-        Where they are from, for the note.
+        The source, for the note.
     notes : tuple of str
-        What is known about them already.
+        Notes on the rows so far.
     """
     if VALUE_COLUMN["qrels"] not in rows.columns:
         rows = rows.with_columns(relevance=1.0)
@@ -273,7 +273,7 @@ def register(form: Format) -> None:
         )
     for known in FORMATS.values():
         if known.read.__module__ == form.read.__module__:
-            continue  # one that is defined again
+            continue  # the same module is loaded again
         shared = {known.name, *known.suffixes} & {form.name, *form.suffixes}
         if shared:
             raise ParameterError(

@@ -27,8 +27,8 @@ from deadheat.core.io.files import (
     refuse_binary,
 )
 from deadheat.core.io.formats.base import (
-    CASES,
     COMPARED_ROWS,
+    LABELLED_CASES,
     Content,
     Format,
     collect_ranks,
@@ -79,7 +79,7 @@ class HeaderFile:
     unanswerable : set of str
         The queries without an answer among the rows that were read.
     given, columns : mapping of str to str
-        Names of columns in the file, by canonical name: those that the user says, and all that are wanted.
+        Names of columns in the file, by canonical name: those that the user gives, and all that are wanted.
     places : dict of str to int
         The positions of the wanted ones.
     """
@@ -207,7 +207,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         return read_trec(path, kind, given)
     table = HeaderFile(path, kind, separator, given.values())
     if are_cases(table.header, kind, given):
-        return CASES
+        return LABELLED_CASES
     if not any(table.header):
         raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     table.choose_columns(given)

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from deadheat.core.errors import FileFormatError
 from deadheat.core.io.columns import refuse_columns
-from deadheat.core.io.formats.base import CASES, Content, Format, register
+from deadheat.core.io.formats.base import LABELLED_CASES, Content, Format, register
 from deadheat.core.io.formats.json_rows import JsonObject, JsonRows, check_nested, list_keys, read_rows
 from deadheat.core.io.ids import has_control_characters, has_only_ids
 from deadheat.core.io.kinds import CASES_KEYS, TEXTS, Kind
@@ -111,7 +111,7 @@ def read_document(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         found = "a list" if isinstance(document, list) else quote_text(json.dumps(document))
         raise FileFormatError(found=found, allowed=EXPECTED, path=path)
     if kind == "qrels" and any(isinstance(document.get(key), list) for key in CASES_KEYS):
-        return CASES
+        return LABELLED_CASES
     refuse_columns(given, kind, f"{path}, an object")
     content = read_object(document, kind, str(path), {})
     documents = cast("Mapping[str, Any]", content.rows)

@@ -18,8 +18,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MalformedRowError
 from deadheat.core.io.columns import are_cases, find_value_column, list_nearer_names, resolve_columns
-from deadheat.core.io.formats.base import CASES, Content, find_judged_rows, frame_of_rows, split_off_subtopics
-from deadheat.core.io.ids import check_ids_of_row, is_broken
+from deadheat.core.io.formats.base import LABELLED_CASES, Content, find_judged_rows, frame_of_rows, split_off_subtopics
+from deadheat.core.io.ids import check_ids_of_row, has_lone_surrogate
 from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, Kind
 from deadheat.core.io.list_rows import read_list_rows
 from deadheat.core.io.nested import check_mapping, read_numbers
@@ -115,7 +115,7 @@ def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
     rows : JsonRows
     kind : {"qrels", "run"}
     given : mapping of str to str
-        Names of columns that the user says, by canonical name.
+        Names of columns that the user gives, by canonical name.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Conten
     if first is None:
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     if are_cases(first, kind, given):
-        return CASES
+        return LABELLED_CASES
     has_all_given = first.keys() >= set(given.values())
     if has_all_given:  # the columns are those of the first object, unless another has nearer names
         columns = find_columns([first], kind, given, path)
@@ -218,7 +218,7 @@ def check_rows(
                 raise _missing_key(name, row, columns, path, line)
         for name in id_names:
             given = row[name]
-            if not isinstance(given, str) or not given or is_broken(given):
+            if not isinstance(given, str) or not given or has_lone_surrogate(given):
                 raise _wrong_id(name, given, path, line)
             is_number = isinstance(given, JsonNumber)
             if are_numbers.setdefault((name, given), is_number) != is_number:
@@ -262,7 +262,7 @@ def _read_subtopic(given: object, name: str, path: Path, line: int) -> str | Non
     """Return a subtopic as text; None if the row has none."""
     if given is None:
         return None
-    if isinstance(given, str) and not is_broken(given):
+    if isinstance(given, str) and not has_lone_surrogate(given):
         return str(given)
     raise MalformedRowError(
         f"{name} must be a string or a number", found=quote_text(json.dumps(given)), path=path, line=line

@@ -11,7 +11,7 @@ from typing import IO
 
 from deadheat.core.io.columns import find_value_column, is_pattern
 from deadheat.core.io.files import (
-    PATTERN,
+    WILDCARDS,
     blocks,
     check_file_lines,
     decode_utf8,
@@ -168,7 +168,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """
     head = read_plain_head(path)
     # scan_ndjson() expands a path as a pattern, and has no option against it.
-    if head is None or not PATTERN.isdisjoint(str(path)):
+    if head is None or not WILDCARDS.isdisjoint(str(path)):
         data = read_all(path, has_lines=True)
         return read_rows(JsonLines(path, data), kind, given)
     refuse_binary(head, path)

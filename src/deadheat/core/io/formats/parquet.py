@@ -11,7 +11,7 @@ from typing import IO
 from deadheat.core.errors import FileFormatError
 from deadheat.core.io.columns import are_cases
 from deadheat.core.io.files import read_plain_head
-from deadheat.core.io.formats.base import CASES, Content, Format, register
+from deadheat.core.io.formats.base import LABELLED_CASES, Content, Format, register
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.memory_limits import is_bounded
@@ -60,7 +60,7 @@ def read_parquet(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """
     rows = scan_parquet(path)
     if are_cases(rows.collect_schema().names(), kind, given):
-        return CASES
+        return LABELLED_CASES
     with guard_polars(path):
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
         from deadheat.core.io.frames import convert_table  # it needs Narwhals
