@@ -126,7 +126,8 @@ class DecimalColumn:
         """Return a number with a point, whichever mark it has; keep what its marks may be."""
         marks = [mark for mark in MARKS if mark in text]
         for mark in marks:
-            self._first.setdefault(mark, _MarkedNumber(text, line))
+            if mark not in self._first:
+                self._first[mark] = _MarkedNumber(text, line)
         grouped_form = _GROUPED[marks[0]] if marks else _SHORT
         if not grouped_form.fullmatch(text):
             self._may_be_grouped = False
