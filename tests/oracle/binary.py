@@ -93,6 +93,13 @@ def hit(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cut
     return float(_first(ranking[:cutoff], rel) is not None)
 
 
+def all_hit(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
+    """1 if there are relevant documents, and each stands among the first k."""
+    relevant = {doc for doc, relevance in judged.items() if relevance >= rel}
+    top = {doc for doc, _ in ranking[:cutoff]}
+    return float(bool(relevant) and relevant <= top)
+
+
 def r_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
     """Precision among the first R, R the number of relevant documents."""
     n_relevant = count_relevant(judged, rel)

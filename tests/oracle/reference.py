@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from oracle.binary import (
     abstention,
+    all_hit,
     average_precision,
     average_recall,
     binary_gain,
@@ -108,6 +109,7 @@ REFERENCE: dict[str, Reference] = {
     "R": recall,
     "F": f_measure,
     "Hit": hit,
+    "AllHit": all_hit,
     "RR": reciprocal_rank,
     "AP": average_precision,
     "AR": average_recall,

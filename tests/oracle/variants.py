@@ -64,6 +64,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("R", [*RELS, {"norm": "retrieved_all"}, {"norm": "retrieved_all", "rel": 2}], CUTOFFS),
     ("F", [*RELS, {"beta": 2}, {"beta": 0.5, "norm": "retrieved_all"}], CUTOFFS),
     ("Hit", RELS, CUTOFFS),
+    ("AllHit", RELS, CUTOFFS),
     ("RR", RELS, CUTOFFS),
     ("AP", cross(RELS[:2], NORMS), CUTOFFS),
     ("AR", cross(RELS[:2], NORMS), CUTOFFS),

@@ -24,6 +24,7 @@ MEASURES = [(variant, cutoff) for variant in (*PLAIN, *MORE) for cutoff in varia
 ABSTAIN = [(*of, *rel) for of in ((), ("of='precision'",), ("of='recall'",)) for rel in ((), ("rel=2",))]
 ZERO_OR_ONE = {
     *(f"Hit{rel}{cut}" for rel in ("", "(rel=2)", "(rel=3)") for cut in ("", "@1", "@2", "@3", "@5", "@100")),
+    *(f"AllHit{rel}{cut}" for rel in ("", "(rel=2)", "(rel=3)") for cut in ("", "@1", "@2", "@3", "@5", "@100")),
     *(f"TMHits{rel}{cut}" for rel in ("", "(rel=2)") for cut in ("@1", "@2", "@3", "@5", "@100")),
     *(f"{name}{rel}@1" for name in ("P", "RR", "RelP") for rel in ("", "(rel=2)", "(rel=3)")),
     *(f"Accuracy{rel}@{cutoff}" for rel in ("", "(rel=2)", "(rel=3)") for cutoff in (1, 2)),

@@ -25,6 +25,7 @@ from deadheat.plugins.diversity.measures import (
     nNRBP,
 )
 from deadheat.plugins.more_measures.abstention import Abstain
+from deadheat.plugins.more_measures.all_hit import AllHit
 from deadheat.plugins.more_measures.averaged_ndcg import RnDCG, nDCGRel
 from deadheat.plugins.more_measures.compatibility import Compat
 from deadheat.plugins.more_measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
@@ -74,6 +75,7 @@ __all__ = [
     "SDCG",
     "Abstain",
     "Accuracy",
+    "AllHit",
     "CharDensity",
     "CharIoU",
     "CharPrecision",

@@ -3,7 +3,7 @@
 Adds the measures that registry.py lists, the figure of precision against recall, and what `Evaluation.abstention`
 returns.
 
-* `top`, `sets`, `abstention`: counts, as of RelP, SetAP, Utility and Abstain.
+* `top`, `sets`, `abstention`, `all_hit`: counts, as of RelP, SetAP, Utility, Abstain and AllHit.
 * `averaged_ndcg`, `interpolated`, `geometric`: averages over ranks and levels (RnDCG, IPrec), logarithms (GMAP).
 * `preference`, `prefix`, `compatibility`: the order of pairs (binG, AUC), counts above each rank (infAP, G), Compat.
 * `largest`: MaxRel, which an ontology's judgments are for.
