@@ -17,14 +17,16 @@ FEW_DOCUMENTS = 256  # up to so many, all pairs are compared; more are sorted
 
 @dataclass(frozen=True)
 class Tau:
-    """Kendall's tau of two rankings; NaN where it has no pair to divide by.
+    """Kendall's tau of two rankings, with C pairs in the same order in both and D in opposite ones.
+
+    A value is NaN where it would be divided by no pair.
 
     Attributes
     ----------
     tau_b : float
-        Over the pairs that do not tie: the geometric mean of their numbers in both rankings.
+        (C - D) over the geometric mean of how many pairs do not tie in the first and in the second ranking.
     mean : float
-        The mean of tau over the orders of the ties.
+        The mean of tau over the orders of the ties: (C - D) over all pairs.
     """
 
     tau_b: float
@@ -33,12 +35,12 @@ class Tau:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """For each document, of the others that are above it in the first ranking.
+    """Where the documents above each one in the first ranking stand in the second.
 
     Attributes
     ----------
     n_above, n_tied : ndarray of int, shape (n,)
-        Those above it in the second ranking too, and those that tie with it there.
+        How many of them are above the document in the second ranking, too, and how many tie with it there.
     """
 
     n_above: IntArray
@@ -48,8 +50,7 @@ class PairCounts:
 def tau(first: IntArray, second: IntArray) -> Tau:
     """Return Kendall's tau-b, and the mean of tau over the orders of the ties.
 
-    A tied pair is as often in one order as in the other, so its mean part is 0, and the mean tau is (C - D) over all
-    pairs, with C pairs in the same order and D in opposite ones.
+    A tied pair is as often in one order as in the other, so it adds 0 to the mean of C - D.
 
     Parameters
     ----------
@@ -66,9 +67,9 @@ def tau(first: IntArray, second: IntArray) -> Tau:
     n_pairs = n * (n - 1) / 2
     n_ordered_first = n_pairs - _count_tied_pairs(first)
     n_ordered_second = n_pairs - _count_tied_pairs(second)
-    # Pairs that only the second ranking ties count 1/2 as if in order, and so add 0 to the difference.
+    # C - D of the pairs that the first ranking orders. One that the second ties counts 1/2 as in order: 2 / 2 - 1 = 0.
     difference = 2 * _count_in_order(first, second).sum() - n_ordered_first
-    divisor = math.sqrt(n_ordered_first * n_ordered_second)  # one root, exact for a square: equal rankings have 1
+    divisor = math.sqrt(n_ordered_first * n_ordered_second)  # the root of a square is exact: equal rankings have tau 1
     tau_b = float(difference / divisor) if divisor else math.nan
     return Tau(tau_b, float(difference / n_pairs))
 
@@ -132,7 +133,10 @@ def _count_tied_pairs(ranking: IntArray) -> int:
 
 
 def _count_in_order(first: IntArray, second: IntArray) -> FloatArray:
-    """Return, for each document, how many of those above it in the first ranking are so in the second, ties as 1/2."""
+    """Return, for each document, how many of those above it in the first ranking are above it in the second, too.
+
+    Those that tie with it in the second count 1/2.
+    """
     pairs = _count_pairs(first, second)
     return pairs.n_above + 0.5 * pairs.n_tied
 
@@ -149,9 +153,11 @@ def _count_pairs(first: IntArray, second: IntArray) -> PairCounts:
         return PairCounts((is_above & is_above_in_second).sum(axis=1), (is_above & is_tied_in_second).sum(axis=1))
     n_above = np.zeros(len(first), np.int64)
     n_tied = np.zeros(len(first), np.int64)
-    # Ties of the first ranking stand from the last to the first of the second: none has a smaller value before it.
+    # In the order of the first ranking. Its ties are put in the opposite order of the second, so that they count
+    # nothing.
     order = np.lexsort((-second, first))
     n_above[order] = _count_smaller_before(second[order])
+    # In each tie of the second ranking, in the order of the first.
     order = np.lexsort((first, second))
     n_tied[order] = _count_smaller_in_group(second[order], first[order])
     return PairCounts(n_above, n_tied)
@@ -160,8 +166,9 @@ def _count_pairs(first: IntArray, second: IntArray) -> PairCounts:
 def _count_smaller_before(values: IntArray) -> IntArray:
     """Return, for each place, how many places before it have a smaller value.
 
-    As in a merge sort, blocks of places are merged two by two. In each pair, the smaller values of the left block come
-    before a value of the right block in the merged order.
+    As in a merge sort, blocks of places are merged two by two. Where two blocks are merged, a value of the right one
+    comes after just those of the left one that are smaller; so these are counted, and in the end each pair of places
+    once.
     """
     place = np.arange(len(values))
     n_smaller = np.zeros(len(values), np.int64)
@@ -170,8 +177,8 @@ def _count_smaller_before(values: IntArray) -> IntArray:
         pair = place // (2 * width)
         is_left = (place // width) % 2 == 0
         merged = np.lexsort((is_left, values, pair))  # of equal values those of the right block come first
-        # All pairs before this one have complete left blocks.
-        n_left_before = np.cumsum(is_left[merged]) - width * pair[merged]
+        n_left_in_pairs_above = width * pair[merged]  # a left block that is followed by another pair is full
+        n_left_before = np.cumsum(is_left[merged]) - n_left_in_pairs_above
         is_right = ~is_left[merged]
         n_smaller[merged[is_right]] += n_left_before[is_right]
         width *= 2
@@ -179,7 +186,11 @@ def _count_smaller_before(values: IntArray) -> IntArray:
 
 
 def _count_smaller_in_group(groups: IntArray, values: IntArray) -> IntArray:
-    """Return, for each place, how many places of its group have a smaller value; groups and values are in order."""
+    """Return, for each place, how many places of its group have a smaller value.
+
+    Groups ascend, and values ascend in each group: those smaller are between the start of the group and that of the
+    value.
+    """
     place = np.arange(len(values))
     is_new_group = np.diff(groups, prepend=groups[0] - 1) != 0
     is_new_value = is_new_group | (np.diff(values, prepend=values[0]) != 0)

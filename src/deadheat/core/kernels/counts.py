@@ -1,6 +1,7 @@
 """Functions of the number of relevant documents in the top k, a hypergeometric number.
 
-docs/math.md, section 4. Only the tie that the cutoff cuts is random: `inside` of its `tied` documents are in the top k.
+docs/math.md, section 4. Only the group that the cutoff cuts is random: `inside` of its `tied` documents are in the
+top k.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,14 +15,14 @@ from deadheat.core.kernels.segments import batches
 
 @dataclass(frozen=True, eq=False)
 class Relevant:
-    """The ties that contain a relevant document, in the order of queries and ranks.
+    """The groups that contain a relevant document, in the order of queries and ranks.
 
     Attributes
     ----------
     query, above, tied : ndarray of shape (n_groups,)
-        Query code, number of documents above the tie and in it.
+        Query code, number of documents above the group and in it.
     count, before : ndarray of shape (n_groups,)
-        Number of relevant documents in the tie, and above it.
+        Number of relevant documents in the group, and above it.
     """
 
     query: IntArray
@@ -34,23 +35,29 @@ class Relevant:
         return Relevant(self.query[index], self.above[index], self.tied[index], self.count[index], self.before[index])
 
     def separate(self, *, best: bool) -> "Relevant":
-        """Return the relevant documents as ties of one, on the first ranks of their ties (`best`) or the last ones."""
-        tie = np.repeat(np.arange(len(self.query)), self.count)
-        place = concatenate_ranges(np.zeros_like(self.count), self.count)  # among the relevant ones of the tie
-        first = self.above if best else self.above + self.tied - self.count
-        alone = np.ones_like(tie)
+        """Return each relevant document as a group of one: on the first ranks of its group (`best`), or on the last."""
+        group = np.repeat(np.arange(len(self.query)), self.count)
+        place = concatenate_ranges(np.zeros_like(self.count), self.count)  # among the relevant ones of the group
+        above_first = self.above
+        if not best:
+            above_first = self.above + self.tied - self.count
+        one = np.ones_like(group)
         return Relevant(
-            query=self.query[tie], above=first[tie] + place, tied=alone, count=alone, before=self.before[tie] + place
+            query=self.query[group],
+            above=above_first[group] + place,
+            tied=one,
+            count=one,
+            before=self.before[group] + place,
         )
 
     def renumber_queries(self) -> "Relevant":
-        """Return the ties with the queries that have one numbered from 0 on."""
+        """Return the groups with new query codes: 0, 1, ... for the queries that have a group."""
         _, number = np.unique(self.query, return_inverse=True)
         return replace(self, query=number)
 
     @classmethod
     def concatenate(cls, parts: Sequence["Relevant"], starts: Sequence[int]) -> "Relevant":
-        """Return the ties of several parts as those of one; queries of a part are numbered from its start on."""
+        """Return the groups of several parts one after the other; the start of a part is added to its query codes."""
         queries = [part.query + start for part, start in zip(parts, starts, strict=True)]
         return cls(
             query=np.concatenate(queries),
@@ -78,7 +85,10 @@ def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
 
 
 def variance(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
-    """Return the variance of that number, 0 unless the cutoff cuts the group; parameters as for :func:`mean`."""
+    """Return the variance of the number of relevant documents that each group puts into the top k.
+
+    It is 0 unless the cutoff cuts the group. The parameters are those of :func:`mean`.
+    """
     share = relevant / tied
     return inside * share * (1 - share) * (tied - inside) / np.maximum(tied - 1, 1)
 
@@ -86,10 +96,12 @@ def variance(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray
 def distribution(
     tied: IntArray, inside: IntArray, relevant: IntArray
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-    """Yield the distribution of the number inside, in batches of groups; parameters as for :func:`mean`.
+    """Yield how likely each number of relevant documents inside is, in batches of groups.
 
-    Probabilities are running products of ratios of neighbours, away from the most probable number, so that nothing
-    overflows and no digit is lost to factorials.
+    The parameters are those of :func:`mean`.
+
+    Probabilities are running products of the ratios of neighbours, from the most probable number upwards and downwards,
+    so that nothing overflows and no digit is lost to factorials.
 
     Yields
     ------
@@ -108,12 +120,13 @@ def distribution(
         low, high, peak = lowest[index, None], highest[index, None], mode[index, None]
         step = np.arange(width)
         up, down = peak + step, peak - step
-        with np.errstate(divide="ignore", invalid="ignore"):  # beyond the possible numbers
+        with np.errstate(divide="ignore", invalid="ignore"):  # of impossible numbers, whose ratios become 0 below
             ratio_up = (r - up + 1) * (m - up + 1) / (up * (n - r - m + up))  # P(x) / P(x - 1)
             ratio_down = (down + 1) * (n - r - m + down + 1) / ((r - down) * (m - down))  # P(x) / P(x + 1)
-        ratio_up = np.where((up <= high) & (step > 0), ratio_up, step == 0)
-        ratio_down = np.where((down >= low) & (step > 0), ratio_down, step == 0)
-        # The products have no names, so that NumPy reuses their memory: names cost 8 % here. Both have the peak.
+        at_peak = step == 0  # both products begin here, with a factor of 1
+        ratio_up = np.where((up <= high) & ~at_peak, ratio_up, at_peak)
+        ratio_down = np.where((down >= low) & ~at_peak, ratio_down, at_peak)
+        # The products have no names, so that NumPy reuses their memory: names cost 8 % here.
         mass = np.concatenate((np.cumprod(ratio_up, axis=1), np.cumprod(ratio_down, axis=1)[:, 1:]), axis=1)
         count = np.clip(np.concatenate((up, down[:, 1:]), axis=1), low, high)
         yield index, count, mass / mass.sum(axis=1, keepdims=True)
@@ -125,7 +138,7 @@ def mix(
     relevant: IntArray,
     given: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of a value whose mean and variance are known for each number inside.
+    """Return mean and variance of a value whose moments are known for each number of relevant documents inside.
 
     Parameters
     ----------

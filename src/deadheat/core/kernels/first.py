@@ -29,14 +29,14 @@ class FirstRanks:
         Ranks in the list.
     probability : ndarray of shape (b, w)
         That the first relevant document is there; 0 for padding.
-    missed : ndarray of shape (b,)
-        Probability that none is inside, or only beyond the ranks that are not negligible; 0 where one must be inside.
+    chance_missed : ndarray of shape (b,)
+        Probability that none is on these ranks; 0 where one must be inside. Negligible ranks are left out of them.
     """
 
     index: IntArray
     rank: IntArray
     probability: FloatArray
-    missed: FloatArray
+    chance_missed: FloatArray
 
 
 def moments(
@@ -44,7 +44,7 @@ def moments(
     tied: IntArray,
     inside: IntArray,
     relevant: IntArray,
-    missed: FloatArray,
+    value_missed: FloatArray,
     *,
     value: Callable[[IntArray], FloatArray],
 ) -> tuple[FloatArray, FloatArray]:
@@ -54,7 +54,7 @@ def moments(
     ----------
     above, tied, inside, relevant : ndarray of shape (n_groups,)
         The first group of each query that has a relevant document (``relevant >= 1``).
-    missed : ndarray of shape (n_groups,)
+    value_missed : ndarray of shape (n_groups,)
         The value where no relevant document is inside.
     value : callable
         Maps ranks to values.
@@ -63,17 +63,19 @@ def moments(
     -------
     mean, variance : ndarray of shape (n_groups,)
     """
-    means, variances = missed.astype(np.float64), np.zeros(len(above))
+    value_missed = value_missed.astype(np.float64)
+    means = value_missed.copy()  # of groups without a rank inside, which no batch has
+    variances = np.zeros(len(above))
     for batch in _batch_first_ranks(above, tied, inside, relevant):
-        value_missed = means[batch.index]
         values = value(batch.rank)
-        can_miss = batch.missed > 0  # where it cannot, the value may be infinite, and 0 times that is NaN
-        mean = (batch.probability * values).sum(axis=1) + np.where(can_miss, batch.missed * value_missed, 0.0)
+        missed = value_missed[batch.index]
+        can_miss = batch.chance_missed > 0  # where it cannot, the value may be infinite, and 0 times that is NaN
+        mean_missed = np.where(can_miss, batch.chance_missed * missed, 0.0)
+        mean = (batch.probability * values).sum(axis=1) + mean_missed
         is_same = (values == values[:, :1]).all(axis=1, where=batch.probability > 0)
-        is_certain = is_same & (batch.missed == 0)
-        mean = np.where(is_certain, values[:, 0], mean)  # the probabilities may add up to a little less than 1
+        mean = np.where(is_same & ~can_miss, values[:, 0], mean)  # the probabilities may add up to a little less than 1
         squares = (batch.probability * (values - mean[:, None]) ** 2).sum(axis=1)
-        square_missed = np.where(can_miss, batch.missed * (value_missed - mean) ** 2, 0.0)
+        square_missed = np.where(can_miss, batch.chance_missed * (missed - mean) ** 2, 0.0)
         means[batch.index] = mean
         variances[batch.index] = squares + square_missed
     return means, variances
@@ -84,7 +86,7 @@ def distributions(
     tied: IntArray,
     inside: IntArray,
     relevant: IntArray,
-    missed: FloatArray,
+    value_missed: FloatArray,
     *,
     value: Callable[[IntArray], FloatArray],
 ) -> list[tuple[FloatArray, FloatArray]]:
@@ -99,11 +101,11 @@ def distributions(
         For each group, rank by rank; the value where none is inside comes last.
     """
     results: list[tuple[FloatArray, FloatArray]] = []
-    for value_missed in missed.astype(np.float64)[:, None]:
-        results.append((value_missed, np.ones(1)))
+    for certain_value in value_missed.astype(np.float64)[:, None]:  # of groups without a rank inside
+        results.append((certain_value, np.ones(1)))
     for batch in _batch_first_ranks(above, tied, inside, relevant):
-        values = np.column_stack((value(batch.rank), missed[batch.index]))
-        probabilities = np.column_stack((batch.probability, batch.missed))
+        values = np.column_stack((value(batch.rank), value_missed[batch.index]))
+        probabilities = np.column_stack((batch.probability, batch.chance_missed))
         is_possible = probabilities >= LEAST_PROBABILITY
         for row, group in enumerate(batch.index.tolist()):
             possible = is_possible[row]
@@ -120,11 +122,11 @@ def _batch_first_ranks(above: IntArray, tied: IntArray, inside: IntArray, releva
         x = np.arange(1, width + 1)
         is_rank = x <= n_ranks[index, None]
         n, r = tied[index, None], relevant[index, None]
-        n_left = np.maximum(n - x + 1, 1)  # documents that can stand on the rank if the x - 1 above are not relevant
+        n_left = np.maximum(n - x + 1, 1)  # documents of the group that the x - 1 ranks above leave over
         ratio = np.where(is_rank, np.maximum(n_left - r, 0) / n_left, 1.0)  # S(x) / S(x - 1)
         none_so_far = np.cumprod(ratio, axis=1, dtype=np.float64)  # S(x)
         none_above = np.concatenate((np.ones((len(index), 1)), none_so_far[:, :-1]), axis=1)  # S(x - 1)
         probability = np.where(is_rank, none_above * np.minimum(r / n_left, 1.0), 0.0)
         must_be_inside = inside[index] > tied[index] - relevant[index]
-        missed = np.where(must_be_inside, 0.0, none_so_far[:, -1])
-        yield FirstRanks(index, above[index, None] + x, probability, missed)
+        chance_missed = np.where(must_be_inside, 0.0, none_so_far[:, -1])
+        yield FirstRanks(index, above[index, None] + x, probability, chance_missed)

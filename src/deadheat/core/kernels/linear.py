@@ -1,8 +1,8 @@
 """Linear measures: a sum of weight(rank) x gain(document), such as DCG, P and RBP.
 
-docs/math.md, section 3. A tie has its mean gain at each of its ranks. Its variance is the product of two centred sums
-of squares, of the weights and of the gains, over n - 1. The mean of DCG: McSherry and Najork 2008,
-https://doi.org/10.1007/978-3-540-78646-7_38.
+docs/math.md, section 3. Averaged over the orders, each rank of a group has the mean gain of its documents. The variance
+of a group is the product of two centred sums of squares, of the weights and of the gains, over n - 1. The mean of DCG:
+McSherry and Najork 2008, https://doi.org/10.1007/978-3-540-78646-7_38.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def mean(above: IntArray, tied: IntArray, inside: IntArray, gain_sum: FloatArray
     ndarray of shape (n_groups,)
     """
     part = np.zeros(len(above))
-    is_alone = (tied == 1) & (inside == 1)  # most groups: without a cumulated sum and its rounding
+    is_alone = (tied == 1) & (inside == 1)  # most groups; they need no cumulated weights, which are rounded
     part[is_alone] = weights[above[is_alone]] * gain_sum[is_alone]
     is_shared = ~is_alone & (inside > 0)
     if is_shared.any():
@@ -59,12 +59,15 @@ def variance(
     """
     part = np.zeros(len(above))
     varied = np.flatnonzero((tied > 1) & (inside > 0) & (gain_squares > 0))
-    n_before_first, squares = above[varied, None] - 1, gain_squares[varied]
+    place_of_first_rank = above[varied, None]  # in the weights, which begin with that of rank 1
+    squares = gain_squares[varied]
 
     def weight(index: IntArray, j: IntArray) -> FloatArray:
-        return weights[np.minimum(n_before_first[index] + j, len(weights) - 1)]
+        place = place_of_first_rank[index] + (j - 1)
+        return weights[np.minimum(place, len(weights) - 1)]
 
-    _, part[varied] = moments(tied[varied], inside[varied], squares, squares, weight=weight)
+    unused_sums = squares  # the sums of gains decide the means alone, which are dropped
+    _, part[varied] = moments(tied[varied], inside[varied], unused_sums, squares, weight=weight)
     return part
 
 
@@ -98,7 +101,7 @@ def moments(
         weights = np.where(is_inside, weight(index, j), 0.0)
         mean_weight = weights.sum(axis=1) / n
         means[index] = mean_weight * gain_sum[index]
-        squares = (np.where(is_inside, weights - mean_weight[:, None], 0.0) ** 2).sum(axis=1)
-        weight_squares = squares + (n - m) * mean_weight**2  # the ranks beyond the cutoff have weight 0
+        squares_inside = (np.where(is_inside, weights - mean_weight[:, None], 0.0) ** 2).sum(axis=1)
+        weight_squares = squares_inside + (n - m) * mean_weight**2  # the ranks beyond the cutoff have weight 0
         variances[index] = weight_squares * gain_squares[index] / np.maximum(n - 1, 1)
     return means, variances

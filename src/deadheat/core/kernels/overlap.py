@@ -55,16 +55,17 @@ class DepthSums:
         X_d: what both rankings have in their top d.
     divisor : ndarray
         What turns it into the agreement A_d.
-    mean_share : ndarray
-        Mean share in the top d of the documents there that the longer ranking alone has.
-    best_surplus : ndarray
-        What X_d would grow by if the shorter ranking went on with the first of these documents, to depth d.
+    mean_long_share : ndarray
+        Mean share in the top d of the documents there that only the longer ranking has.
+    most_added : ndarray
+        The most that can be added to X_d below the end of the shorter ranking: it goes on to depth d with the first
+        documents that only the longer one has.
     """
 
     shared: FloatArray
     divisor: FloatArray
-    mean_share: FloatArray
-    best_surplus: FloatArray
+    mean_long_share: FloatArray
+    most_added: FloatArray
 
 
 def share_in_top(above: IntArray, tied: IntArray, depth: FloatArray, variant: Variant) -> FloatArray:
@@ -124,7 +125,7 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     short, long = lengths[shorter_first].tolist()
     n_depths = min(long, math.ceil(WEIGHT_EXPONENT / -math.log(p)) + 1)
     depth = np.arange(1.0, n_depths + 1)
-    surplus = np.maximum(depth - short, 0)  # ranks of the longer ranking below the end of the shorter one
+    n_unseen = np.maximum(depth - short, 0)  # documents that the shorter ranking would have had below its end
     sums = _sum_all_depths(above, tied, depth, short, variant)
     end = min(short, n_depths) - 1
     agreement = sums.shared[end] / sums.divisor[end]  # at the end of the shorter ranking
@@ -138,9 +139,9 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
         return min((1 - p) / p * total, 1.0)  # rounding leaves a little more than 1
 
     return Overlap(
-        extrapolated=sum_depths(sums.shared + surplus * agreement * sums.mean_share, tails.extrapolated),
+        extrapolated=sum_depths(sums.shared + n_unseen * agreement * sums.mean_long_share, tails.extrapolated),
         low=sum_depths(sums.shared, tails.low),
-        high=sum_depths(sums.shared + sums.best_surplus, tails.high),
+        high=sum_depths(sums.shared + sums.most_added, tails.high),
     )
 
 
@@ -153,8 +154,8 @@ def _sum_all_depths(above: IntArray, tied: IntArray, depth: FloatArray, short: i
     return DepthSums(
         shared=np.concatenate([block.shared for block in blocks]),
         divisor=np.concatenate([block.divisor for block in blocks]),
-        mean_share=np.concatenate([block.mean_share for block in blocks]),
-        best_surplus=np.concatenate([block.best_surplus for block in blocks]),
+        mean_long_share=np.concatenate([block.mean_long_share for block in blocks]),
+        most_added=np.concatenate([block.most_added for block in blocks]),
     )
 
 
@@ -174,18 +175,18 @@ def _sum_depths(above: IntArray, tied: IntArray, depth: FloatArray, short: int, 
     above, tied = above[:, is_reached], tied[:, is_reached]
     short_shares = share_in_top(above[0], tied[0], depth, variant)
     long_shares = share_in_top(above[1], tied[1], depth, variant)
-    is_missing = (tied[0] == 0) & (tied[1] > 0)
-    missing = np.flatnonzero(is_missing)  # documents of the longer ranking alone, by rank
-    missing = missing[np.argsort(above[1, missing], kind="stable")]
-    missing_shares = long_shares[missing]
-    n_missing_reached = (missing_shares > 0).sum(axis=0)
-    n_unseen = np.minimum(np.maximum(depth - short, 0), len(missing)).astype(np.int64)
-    best_sums = np.vstack((np.zeros(len(depth)), np.cumsum(missing_shares, axis=0)))
+    is_only_in_long = (tied[0] == 0) & (tied[1] > 0)
+    only_in_long = np.flatnonzero(is_only_in_long)
+    by_rank = np.argsort(above[1, only_in_long], kind="stable")
+    shares = long_shares[only_in_long[by_rank]]
+    n_reached = (shares > 0).sum(axis=0)
+    n_added = np.minimum(np.maximum(depth - short, 0), len(shares)).astype(np.int64)
+    sums_of_first = np.vstack((np.zeros(len(depth)), np.cumsum(shares, axis=0)))  # of the first 0, 1, ... documents
     return DepthSums(
         shared=(short_shares * long_shares).sum(axis=0),
         divisor=_compute_divisor(short_shares, long_shares, depth, short, variant),
-        mean_share=missing_shares.sum(axis=0) / np.maximum(n_missing_reached, 1),
-        best_surplus=best_sums[n_unseen, np.arange(len(depth))],
+        mean_long_share=shares.sum(axis=0) / np.maximum(n_reached, 1),
+        most_added=sums_of_first[n_added, np.arange(len(depth))],
     )
 
 
@@ -219,11 +220,11 @@ def _sum_tails(shared: float, short: int, long: int, agreement: float, p: float)
     full_depth = long + short - round(shared)  # from here on, both can hold the same documents
     rising = np.arange(long + 1.0, full_depth + 1)
     extrapolated = (shared + (long - short) * agreement) / long
-    sum_of_powers_over_depth = -math.log1p(-p) - float((p**depth / depth).sum())
+    sum_below = -math.log1p(-p) - float((p**depth / depth).sum())  # of p^d / d over all depths d below the end
     most_shared = 2 * rising - long - short + shared
     return Overlap(
         extrapolated=extrapolated * p ** (long + 1) / (1 - p),
-        low=shared * max(sum_of_powers_over_depth, 0.0),
+        low=shared * max(sum_below, 0.0),
         high=float((most_shared / rising * p**rising).sum()) + p ** (full_depth + 1) / (1 - p),
     )
 
@@ -242,21 +243,66 @@ def top_overlap(above: IntArray, tied: IntArray, k: int) -> TopOverlap:
     mean = float(probability.prod(axis=0).sum())
     is_sure = (n_inside == tied) & (tied > 0)
     is_cut = (n_inside > 0) & (n_inside < tied)
-    n_sure = int(is_sure.all(axis=0).sum())
+    n_sure_in_both = int(is_sure.all(axis=0).sum())
     n_cut_in_both = int(is_cut.all(axis=0).sum())
-    low, high = n_sure, n_sure
-    n_free, n_both_needed = [], []  # by ranking
+    cut_ties: list[CutTie] = []
     for side, other in ((0, 1), (1, 0)):
-        n_places = int(n_inside[side, is_cut[side]].max(initial=0))  # that the cut tie fills
+        n_places = int(n_inside[side, is_cut[side]].max(initial=0))
         n_cut = int(is_cut[side].sum())
         n_sure_in_other = int((is_cut[side] & is_sure[other]).sum())
-        n_in_neither = n_cut - n_sure_in_other - n_cut_in_both
-        n_sure_taken = min(n_sure_in_other, n_places)
-        high += n_sure_taken
-        n_free.append(n_places - n_sure_taken)
-        n_needed = max(0, n_places - n_in_neither)  # places that documents outside the other top k cannot fill
-        n_both_needed.append(min(n_needed, n_cut_in_both))
-        low += n_needed - n_both_needed[side]  # these are sure in the other ranking
-    high += min(n_cut_in_both, *n_free)
-    low += max(0, sum(n_both_needed) - n_cut_in_both)
+        n_outside_other = n_cut - n_sure_in_other - n_cut_in_both
+        cut_ties.append(CutTie(n_places, n_sure_in_other, n_outside_other))
+    low = n_sure_in_both + _count_fewest_shared(cut_ties, n_cut_in_both)
+    high = n_sure_in_both + _count_most_shared(cut_ties, n_cut_in_both)
     return TopOverlap(mean / size, low / size, high / size)
+
+
+@dataclass(frozen=True)
+class CutTie:
+    """The tie of a ranking that the cutoff cuts; all numbers are 0 if it cuts none.
+
+    Attributes
+    ----------
+    n_places : int
+        How many of its documents are in the top k, in every order.
+    n_sure_in_other : int
+        Its documents that the other ranking has in its top k in every order.
+    n_outside_other : int
+        Those that the other ranking has in its top k in no order. The rest are cut in both rankings.
+    """
+
+    n_places: int
+    n_sure_in_other: int
+    n_outside_other: int
+
+
+def _count_most_shared(cut_ties: list[CutTie], n_cut_in_both: int) -> int:
+    """Return how many documents of the two cut ties are shared at most.
+
+    Each tie first takes documents that are sure in the other ranking. With the places that are left, both take the
+    same documents.
+    """
+    n_shared = 0
+    places_left = []
+    for tie in cut_ties:
+        n_sure_taken = min(tie.n_sure_in_other, tie.n_places)
+        n_shared += n_sure_taken
+        places_left.append(tie.n_places - n_sure_taken)
+    return n_shared + min(n_cut_in_both, *places_left)
+
+
+def _count_fewest_shared(cut_ties: list[CutTie], n_cut_in_both: int) -> int:
+    """Return how many documents of the two cut ties are shared at least.
+
+    Each tie first takes documents that are outside the other top k, then those that are cut in both, and last those
+    that are sure in the other ranking, which are shared. Of those cut in both, the two ties take different ones, as
+    long as there are enough.
+    """
+    n_shared = 0
+    n_taken_of_cut = 0
+    for tie in cut_ties:
+        places_left = max(0, tie.n_places - tie.n_outside_other)
+        n_taken = min(places_left, n_cut_in_both)
+        n_taken_of_cut += n_taken
+        n_shared += places_left - n_taken
+    return n_shared + max(0, n_taken_of_cut - n_cut_in_both)

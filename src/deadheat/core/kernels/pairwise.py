@@ -17,7 +17,7 @@ from deadheat.core.kernels.segments import batches, scan_before, segment_sums
 
 @dataclass(frozen=True)
 class Patterns:
-    """Sums over ordered choices of different documents of a group, by pattern; all arrays have one shape.
+    """Sums over ordered choices of different documents x, y, z of a group, by pattern; all arrays have one shape.
 
     Attributes
     ----------
@@ -49,20 +49,22 @@ class Patterns:
 
 @dataclass(frozen=True)
 class RankSums:
-    """Sums over the ranks j = 1..m of a group, by pattern, of shape (n_groups,); A is the weight of the ranks below j.
+    """Sums over the ranks j = 1..m of a group, by pattern, of shape (n_groups,).
+
+    w is the weight of rank j, and A that of all ranks below it in the group.
 
     Attributes
     ----------
     weight, square : ndarray
         w, and its square.
     pair, pair_square : ndarray
-        (j-1) w and (j-1) w^2.
+        (j-1) w and (j-1) w^2: j is the later rank of j - 1 pairs.
     same_late, same_early : ndarray
         (j-1)(j-2) w^2, and A^2 less the squares of the weights below j.
     chain : ndarray
         (j-1) w A.
     early : ndarray
-        w A.
+        w A: a linear term at j, and a pair in which j is the earlier rank.
     """
 
     weight: FloatArray
@@ -172,10 +174,10 @@ def minimum_patterns(values: FloatArray, above: FloatArray, starts: IntArray) ->
     group = np.repeat(np.arange(len(starts)), sizes)
     n_before = np.arange(len(values)) - np.repeat(starts, sizes)
 
-    def sum_minima(of_rows: FloatArray) -> FloatArray:
-        """With each row before it a row has its own value, with each one after it that row's."""
-        sum_after = scan_before(of_rows[::-1], -group[::-1], np.add)[::-1]
-        return n_before * of_rows + sum_after
+    def sum_minima(descending: FloatArray) -> FloatArray:
+        """Return the sum of each row's minima with all others: its own value before it, theirs after it."""
+        sum_after = scan_before(descending[::-1], group[::-1], np.add)[::-1]
+        return n_before * descending + sum_after
 
     pair = sum_minima(values)
     square = sum_minima(values**2)
@@ -193,7 +195,7 @@ def _sum_patterns(
     pair_reversed: FloatArray,
     starts: IntArray,
 ) -> Patterns:
-    """Return the patterns of groups, from what each document has with all others of its group.
+    """Return the patterns of groups, from each document's sums over all others of its group.
 
     Parameters
     ----------
@@ -209,7 +211,7 @@ def _sum_patterns(
     def sum_groups(values: FloatArray) -> FloatArray:
         return segment_sums(values, starts)
 
-    # The square of a sum over others also has the choices in which both partners are the same document.
+    # In a product of two sums over others, both may take the same document: these choices are subtracted below.
     same_partner = sum_groups(pair_square)
     same_partner_reversed = sum_groups(pair_reversed)
     return Patterns(
@@ -229,11 +231,11 @@ def _sum_patterns(
 def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatArray:
     """Return, for each row, the sum of min(own value, value) over the rows of its query in earlier groups.
 
-    The groups of a query are halved again and again: in step one into the earlier and the later half of all, then
-    each half by itself, as the bits of their numbers say. In every step a row of a later half meets all rows of its
-    earlier half. The rows of a block (what is halved) are kept in ascending order of their values: so a row has the
-    values of the smaller ones, whose sum is a scan, and its own value for each of the larger ones. This takes
-    n log n steps, however many values are different.
+    A block of groups, at first all those of a query, is cut into an earlier and a later half, then each half again, by
+    the bits of the groups' numbers. At each cut the rows of the later half meet those of the earlier half, so that in
+    the end each row has met all rows of earlier groups once. The rows of a block are in ascending order of their
+    values. So what a row gets at a cut is the sum of the smaller values of the earlier half, which is a scan, and its
+    own value for each of the others. This takes n log n steps, however many values are different.
 
     Parameters
     ----------
@@ -248,25 +250,26 @@ def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatA
     """
     row = np.lexsort((values, query))  # by block, then by value
     block = query[row]
-    total = np.zeros(len(values))
+    sums = np.zeros(len(values))
     n_bits = int(group.max(initial=0)).bit_length()
     for bit in reversed(range(n_bits)):
         is_later = (group[row] >> bit) & 1
+        is_earlier = 1 - is_later
         value = values[row]
         starts = run_starts(block)
         sizes = np.diff(np.append(starts, len(row)))
         first = np.repeat(starts, sizes)
         place = np.arange(len(row)) - first
-        n_smaller = np.cumsum(1 - is_later) - (1 - is_later)
+        n_smaller = np.cumsum(is_earlier) - is_earlier
         n_smaller -= n_smaller[first]  # rows of the block's earlier half with smaller values
-        n_earlier = np.repeat(sizes - segment_sums(is_later, starts), sizes)
+        n_earlier = np.repeat(segment_sums(is_earlier, starts), sizes)
         sum_smaller = scan_before(np.where(is_later, 0.0, value), block, np.add)
-        total[row] += np.where(is_later, sum_smaller + (n_earlier - n_smaller) * value, 0.0)
+        sums[row] += np.where(is_later, sum_smaller + (n_earlier - n_smaller) * value, 0.0)
         # Both halves become blocks, the earlier one first; within each, rows keep their order.
-        target = first + np.where(is_later, n_earlier + place - n_smaller, n_smaller)
+        new_place = np.where(is_later, n_earlier + place - n_smaller, n_smaller)
         block = 2 * block + np.where(place < n_earlier, 0, 1)
-        row[target] = row.copy()
-    return total
+        row[first + new_place] = row.copy()
+    return sums
 
 
 def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArray], *, squares: bool) -> RankSums:
@@ -279,14 +282,14 @@ def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArra
         ``weight(index, j)`` gives the weights of ranks j (1-based inside the group) of the groups `index`,
         of shape (b, w).
     squares : bool
-        Whether to compute the sums that only the second moment needs; they are 0 otherwise.
+        Whether to compute all sums; if not, those that only the second moment needs stay 0.
 
     Returns
     -------
     RankSums
         Arrays of shape (n_groups,).
     """
-    sums = RankSums(*np.zeros((8, len(inside))))
+    sums = RankSums(*np.zeros((8, len(inside))))  # its arrays are filled batch by batch
     for index, width in batches(inside):
         j = np.arange(1, width + 1)
         n_above = j - 1.0
@@ -296,7 +299,7 @@ def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArra
         if not squares:
             continue
         w_square = w * w
-        after = np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w
+        after = np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w  # A
         pair_square = w_square @ n_above
         sums.square[index] = w_square.sum(axis=1)
         sums.pair_square[index] = pair_square
@@ -324,7 +327,7 @@ def mean(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
 def variance(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
     """Return the variance of each group's part over the orders of its documents; parameters as for :func:`mean`.
 
-    The lines are the rows of the table in section 6.
+    The second moment has a line for each row of the table in section 6, docs/math.md.
     """
     p, s = patterns, sums
     n1, n2, n3, n4 = (_count_choices(n, size) for size in (1, 2, 3, 4))
@@ -347,7 +350,7 @@ def variance(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
 
 
 def _count_choices(n: AnyArray, size: int) -> FloatArray:
-    """Return the number of ordered choices of `size` out of n documents; 1 where there is none, as the sum is 0."""
+    """Return the number of ordered choices of `size` out of n documents, 1 where there is none: the sum is 0 then."""
     factors = [np.maximum(n - taken, 0.0) for taken in range(size)]
     product = np.prod(factors, axis=0)
     return np.where(product > 0, product, 1.0)

@@ -1,8 +1,8 @@
 """Sums over relevant documents of a function of how many others are above each: bpref, binG.
 
-docs/math.md, section 7. Inside a tie with s other documents (of bpref: judged non-relevant ones), the number above one
-relevant document is uniform on 0..s. Two relevant documents have x and y above them with probability 2/((s+1)(s+2)) if
-x = y, else half of that.
+docs/math.md, section 7. Inside a group with s other documents (of bpref: judged non-relevant ones), the number above
+one relevant document is uniform on 0..s. Two relevant documents have x and y above them with probability 2/((s+1)(s+2))
+if x = y, else half of that.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ def moments(
     relevant, others : ndarray of shape (n_groups,)
         Relevant documents in the group, and those that are counted above them.
     value : callable
-        ``value(index, x)`` gives what a relevant document of the groups `index` counts with x others of the group
-        above it, of shape (b, w).
+        ``value(index, x)`` gives the function's value for the groups `index`, where x others of the group are above the
+        relevant document, of shape (b, w).
 
     Returns
     -------

@@ -17,15 +17,16 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import MAX_CELLS
 from deadheat.core.phases import Advance, lasting
 
-# `added(ties, j, kind, seen)`: what rank j of the ties adds, of shape (n_ties, 1 or counts + 1, ...). `seen` are the
-# documents of each kind above it in the tie, each array along an axis of its own; kinds that these ties lack have no
-# axis
+# `added(ties, j, kind, seen)` returns what rank j of the ties adds if its document is of the kind. `seen` has an array
+# for each kind: how many documents of it are above the rank in the tie. These arrays have an axis for each kind that
+# the ties have, and vary along that of their own. The result has the ties before these axes; it may be 1 long where
+# nothing varies
 Added: TypeAlias = Callable[[IntArray, int, int, Sequence[IntArray]], FloatArray]
 
-# Rows of the arrays of moments; a document adds a value to three of them, and no variance
+# Rows of the arrays of moments
 MEAN, VARIANCE, LOW, HIGH = range(4)
 N_MOMENTS = 4
-SHIFTED = [MEAN, LOW, HIGH]
+MOVED_BY_A_CONSTANT = [MEAN, LOW, HIGH]  # what a rank adds is known given its kind and the counts: it adds no variance
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Shape:
     counts: list[int]
 
     def n_states(self) -> int:
-        """Return how many numbers of seen documents there are."""
+        """Return how many states there are: each kind may have been seen 0 to all times."""
         return math.prod(count + 1 for count in self.counts)
 
     def block_size(self) -> int:
@@ -54,7 +55,10 @@ class Shape:
 
 
 def n_steps(tied: IntArray, counts: IntArray) -> FloatArray:
-    """Return how many states each tie has over all its ranks, of shape (n_ties,); parameters as for :func:`moments`."""
+    """Return how many states :func:`moments` computes for each tie, over all its ranks, of shape (n_ties,).
+
+    The parameters are those of :func:`moments`.
+    """
     return tied * np.prod(counts + 1.0, axis=1)
 
 
@@ -68,6 +72,7 @@ def moments(tied: IntArray, inside: IntArray, counts: IntArray, added: Added) ->
     counts : ndarray of shape (n_ties, n_kinds)
         Documents of each kind; at least one in all.
     added : callable
+        Described at :data:`Added`.
 
     Returns
     -------
@@ -106,52 +111,63 @@ def _group_by_shape(tied: IntArray, inside: IntArray, counts: IntArray) -> list[
 def _walk_up(shape: Shape, ties: IntArray, added: Added, advance: Advance) -> FloatArray:
     """Return the moments of ties of one shape, of shape (4, n_ties), by a walk from the last rank to the first.
 
-    `state` has the moments of what the ranks from the current one on add, by tie and by how many documents of each
-    kind were seen above it: an axis for each kind that these ties have.
+    `from_here` has the moments of what the ranks from the current one on add, by tie and by state: an axis for each
+    kind that these ties have, along which the number of its documents above the rank goes up.
     """
-    kinds = [kind for kind, count in enumerate(shape.counts) if count]  # NumPy allows 64 axes
-    grid = np.indices([shape.counts[kind] + 1 for kind in kinds], sparse=True)
-    nothing = np.zeros([1] * len(kinds), np.int64)
-    seen = [nothing] * (kinds[-1] + 1)
-    for kind, n_of_kind in zip(kinds, grid, strict=True):
-        seen[kind] = n_of_kind
-    n_seen = sum(grid, nothing)
+    kinds = [kind for kind, count in enumerate(shape.counts) if count]  # others have no axis: NumPy allows 64
+    seen_of_kinds = np.indices([shape.counts[kind] + 1 for kind in kinds], sparse=True)
+    none_seen = np.zeros([1] * len(kinds), np.int64)
+    seen = [none_seen] * (kinds[-1] + 1)
+    for kind, seen_of_kind in zip(kinds, seen_of_kinds, strict=True):
+        seen[kind] = seen_of_kind
+    n_seen = sum(seen_of_kinds, none_seen)
     n_plain = shape.tied - sum(shape.counts)
-    state = np.zeros((N_MOMENTS, len(ties), *n_seen.shape))
+    from_here = np.zeros((N_MOMENTS, len(ties), *n_seen.shape))
     for j in range(shape.inside, 0, -1):
         n_plain_left = n_plain - (j - 1 - n_seen)
         is_possible = (n_seen < j) & (n_plain_left >= 0)
-        numbers_left, states = [n_plain_left], [state]  # by what rank j may hold: a plain document, or one of a kind
+        # What rank j may hold, first a plain document, then one of each kind: how many are left, and the moments then
+        numbers_left = [n_plain_left]
+        moments_then = [from_here]
         for axis, kind in enumerate(kinds, start=2):
-            below = _see_one_more(state, axis)
-            below[SHIFTED] += added(ties, j, kind, seen)
-            numbers_left.append(shape.counts[kind] - seen[kind] + 0 * n_seen)
-            states.append(below)
-        chances = np.where(is_possible, np.array(numbers_left), 0)[:, None] / (shape.tied - j + 1)
-        state = np.where(is_possible, _mix_states(chances, np.array(states)), 0.0)
+            below = _see_one_more(from_here, axis)
+            below[MOVED_BY_A_CONSTANT] += added(ties, j, kind, seen)
+            n_left = shape.counts[kind] - seen[kind]
+            numbers_left.append(np.broadcast_to(n_left, n_seen.shape))
+            moments_then.append(below)
+        n_possible = np.where(is_possible, np.array(numbers_left), 0)[:, None]  # the new axis is for the ties
+        chances = n_possible / (shape.tied - j + 1)
+        from_here = np.where(is_possible, _mix_moments(chances, np.array(moments_then)), 0.0)
         advance(1)
-    return state.reshape(N_MOMENTS, len(ties), -1)[:, :, 0]
+    first_state = 0  # nothing was seen above the first rank
+    return from_here.reshape(N_MOMENTS, len(ties), -1)[:, :, first_state]
 
 
-def _see_one_more(state: FloatArray, axis: int) -> FloatArray:
-    """Return, for each state, the moments of the state in which one more document of a kind was seen."""
-    without_first = np.delete(state, 0, axis)
-    beyond_last = np.zeros_like(np.take(state, [0], axis))
+def _see_one_more(moments_of_states: FloatArray, axis: int) -> FloatArray:
+    """Return, for each state, the moments of the state in which one more document of the kind of an axis was seen."""
+    without_first = np.delete(moments_of_states, 0, axis)
+    beyond_last = np.zeros_like(np.take(moments_of_states, [0], axis))
     return np.concatenate((without_first, beyond_last), axis)
 
 
-def _mix_states(chances: FloatArray, states: FloatArray) -> FloatArray:
-    """Return the moments over the kinds that the next document may have, of shape (4, n_ties, ...).
+def _mix_moments(chances: FloatArray, moments_then: FloatArray) -> FloatArray:
+    """Return the moments over all that the next document may be, from those given what it is.
 
-    The variance is the mean of the variances below plus the variance of the means.
+    The variance is the mean of the variances plus the variance of the means.
 
     Parameters
     ----------
-    chances : ndarray of shape (n_kinds + 1, n_ties or 1, ...)
-    states : ndarray of shape (n_kinds + 1, 4, n_ties, ...)
+    chances : ndarray of shape (n_kinds + 1, 1, ...)
+        The first is that of a plain document.
+    moments_then : ndarray of shape (n_kinds + 1, 4, n_ties, ...)
+
+    Returns
+    -------
+    ndarray of shape (4, n_ties, ...)
     """
-    mean = (chances * states[:, MEAN]).sum(axis=0)
-    variance = (chances * (states[:, VARIANCE] + (states[:, MEAN] - mean) ** 2)).sum(axis=0)
-    low = np.where(chances > 0, states[:, LOW], np.inf).min(axis=0)
-    high = np.where(chances > 0, states[:, HIGH], -np.inf).max(axis=0)
+    means = moments_then[:, MEAN]
+    mean = (chances * means).sum(axis=0)
+    variance = (chances * (moments_then[:, VARIANCE] + (means - mean) ** 2)).sum(axis=0)
+    low = np.where(chances > 0, moments_then[:, LOW], np.inf).min(axis=0)
+    high = np.where(chances > 0, moments_then[:, HIGH], -np.inf).max(axis=0)
     return np.array([mean, variance, low, high])

@@ -7,7 +7,8 @@ import numpy as np
 from deadheat.core.arrays import AnyArray, FloatArray, IntArray, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
-# Segments shorter than this are one batch: NumPy adds up to 8 numbers one by one, so zeros after them change no bit
+# Segments shorter than this share a batch. NumPy adds up to 8 numbers one by one, so that the zeros with which they are
+# padded change no bit of their sums
 SHORT = 8
 
 
@@ -61,7 +62,8 @@ def batches(lengths: IntArray, max_cells: int = MAX_CELLS) -> Iterator[tuple[Int
 def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> FloatArray:
     """Return, for each element, the sum or product of the elements of its query that come before it.
 
-    Every query is scanned by itself, so that no rounding error of one reaches another.
+    Every query is scanned by itself, so that no rounding error of one reaches another. Its first element gets the
+    identity of the operation, 0 or 1.
 
     Parameters
     ----------
@@ -80,10 +82,12 @@ def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> Flo
     lengths = np.diff(np.append(starts, len(query)))
     for index, width in batches(lengths):
         place = np.arange(width)
-        row = starts[index, None] + place
-        is_row = place < lengths[index, None]
-        # One column to the right: each element is beside the result of those before it, the first beside the identity.
+        element = starts[index, None] + place
+        is_element = place < lengths[index, None]
+        # Each element is written one place to the right, so that a place accumulates the elements before it.
+        has_one_before = is_element[:, 1:]
+        element_before = element[:, :-1]
         padded = np.full((len(index), width, *values.shape[1:]), float(operation.identity))
-        padded[:, 1:][is_row[:, 1:]] = values[row[:, :-1][is_row[:, 1:]]]
-        scanned[row[is_row]] = operation.accumulate(padded, axis=1)[is_row]
+        padded[:, 1:][has_one_before] = values[element_before[has_one_before]]
+        scanned[element[is_element]] = operation.accumulate(padded, axis=1)[is_element]
     return scanned
