@@ -122,20 +122,21 @@ def _walk_up(shape: Shape, ties: IntArray, added: Added, advance: Advance) -> Fl
         seen[kind] = seen_of_kind
     n_seen = sum(seen_of_kinds, none_seen)
     n_plain = shape.tied - sum(shape.counts)
+    n_left_of_kinds: list[IntArray] = []
+    for kind in kinds:
+        n_left = shape.counts[kind] - seen[kind]
+        n_left_of_kinds.append(np.broadcast_to(n_left, n_seen.shape))
     from_here = np.zeros((N_MOMENTS, len(ties), *n_seen.shape))
     for j in range(shape.inside, 0, -1):
         n_plain_left = n_plain - (j - 1 - n_seen)
         is_possible = (n_seen < j) & (n_plain_left >= 0)
-        # What rank j may hold, first a plain document, then one of each kind: how many are left, and the moments then
-        numbers_left = [n_plain_left]
-        moments_then = [from_here]
+        numbers_left = np.array([n_plain_left, *n_left_of_kinds])
+        moments_then = [from_here]  # if rank j has a plain document; then, if it has one of each kind
         for axis, kind in enumerate(kinds, start=2):
             below = _see_one_more(from_here, axis)
             below[MOVED_BY_A_CONSTANT] += added(ties, j, kind, seen)
-            n_left = shape.counts[kind] - seen[kind]
-            numbers_left.append(np.broadcast_to(n_left, n_seen.shape))
             moments_then.append(below)
-        n_possible = np.where(is_possible, np.array(numbers_left), 0)[:, None]  # the new axis is for the ties
+        n_possible = np.where(is_possible, numbers_left, 0)[:, None]  # the new axis is for the ties
         chances = n_possible / (shape.tied - j + 1)
         from_here = np.where(is_possible, _mix_moments(chances, np.array(moments_then)), 0.0)
         advance(1)
