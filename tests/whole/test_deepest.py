@@ -64,7 +64,7 @@ def test_documents_that_are_left_out_change_no_bit(monkeypatch: pytest.MonkeyPat
     qrels, run = drawn(6, n_queries=40)
     found = []
     for least in (10**9, 1):
-        monkeypatch.setattr("deadheat.core.measures.families.MANY", least)
+        monkeypatch.setattr("deadheat.core.measures.families.WORTH_DROPPING", least)
         found.append(dh.evaluate(qrels, run, CUT))
     whole, near = found
     n_fewer = 0

@@ -69,15 +69,16 @@ class AP(NormMeasure, SumMeasure, CountConditional):
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
-        return self._moment_of_ties(placements, placements.relevant(self.rel), squares=squares)
+        return self._add_up_ties(placements, placements.relevant(self.rel), squares=squares)
 
-    def _moment_of_ties(self, placements: Placements, ties: Relevant, *, squares: bool) -> FloatArray:
+    def _add_up_ties(self, placements: Placements, ties: Relevant, *, squares: bool) -> FloatArray:
+        """Return the sum over each query's ties of the mean of their precisions, or of the variance (`squares`)."""
         inside = self.inside(ties.above, ties.tied)
         if squares:
             part = np.zeros(len(inside))
             depends_on_order = (inside > 0) & (ties.count < ties.tied)
         else:
-            # of a document that ties with no other, as most do: the same as below, to the last bit
+            # most documents tie with no other: for these this is what the kernel computes, to the last bit
             part = np.where(inside > 0, (ties.before + 1) * (1 / (ties.above + 1)), 0.0)
             depends_on_order = (inside > 0) & (ties.tied > 1)
         index = np.flatnonzero(depends_on_order)
@@ -98,8 +99,8 @@ class AP(NormMeasure, SumMeasure, CountConditional):
             return CountConditional.extremes(self, placements)
         ties = placements.relevant(self.rel)
         divisor = self.divisor(placements)
-        low = self._moment_of_ties(placements, ties.separate(best=False), squares=False)
-        high = self._moment_of_ties(placements, ties.separate(best=True), squares=False)
+        low = self._add_up_ties(placements, ties.separate(best=False), squares=False)
+        high = self._add_up_ties(placements, ties.separate(best=True), squares=False)
         return divide_or_zero(low, divisor), divide_or_zero(high, divisor)
 
     def part_moments(
@@ -124,13 +125,15 @@ class AP(NormMeasure, SumMeasure, CountConditional):
             above, before = ties.above[index[rows], None], ties.before[index[rows], None]
             j = np.arange(1, width + 1)
             is_inside = j <= n_ranks
-            # with the relevant documents first, the precision at the j-th rank
+            # with the relevant documents first, the precision at the j-th rank of the tie
             precision = np.where(is_inside, (before + j) / (above + j), 0.0)
-            high[rows] = _sum_of_first(precision, n_relevant)
-            # with x of m documents relevant and last, C_i is i + (before - above - m + x)
+            high[rows] = _add_up_first(precision, n_relevant)
+            # with the relevant documents last, C_i at rank i is i less the documents above it that are not relevant,
+            # which are the same for each of them: so the precision is 1 - n_not_relevant / i
+            n_not_relevant = above - before + n_ranks - n_relevant
             rank_from_end = np.maximum(above + n_ranks - j + 1, 1)
             reciprocal = np.where(is_inside, 1 / rank_from_end, 0.0)
-            low[rows] = n_relevant + (before - above - n_ranks + n_relevant) * _sum_of_first(reciprocal, n_relevant)
+            low[rows] = n_relevant - n_not_relevant * _add_up_first(reciprocal, n_relevant)
         return low, high
 
     @staticmethod
@@ -141,11 +144,11 @@ class AP(NormMeasure, SumMeasure, CountConditional):
         return pairwise.rank_sums(inside, reciprocal_rank, squares=squares)
 
 
-def _sum_of_first(values: FloatArray, number: IntArray) -> FloatArray:
-    """Return the sum of the first values of each row, of as many as `number` says in each column."""
+def _add_up_first(values: FloatArray, n_first: IntArray) -> FloatArray:
+    """Return sums of the first values of each row: of as many as each number in the same row of `n_first` says."""
     sums = np.cumsum(values, axis=1)
-    from_zero_on = np.pad(sums, ((0, 0), (1, 0)))
-    return np.take_along_axis(from_zero_on, number, axis=1)
+    sums_from_none_on = np.pad(sums, ((0, 0), (1, 0)))
+    return np.take_along_axis(sums_from_none_on, n_first, axis=1)
 
 
 @register(
@@ -176,9 +179,9 @@ class AR(NormMeasure, CountConditional):
 
     def part_moments(
         self,
-        ties: Relevant,  # noqa: ARG002 - of measures that look at the ranks
-        index: IntArray,  # noqa: ARG002 - as above
-        inside: IntArray,  # noqa: ARG002 - as above
+        ties: Relevant,  # noqa: ARG002 - measures that look at ranks need it
+        index: IntArray,  # noqa: ARG002 - and this one
+        inside: IntArray,  # noqa: ARG002 - and this one
         count: IntArray,
     ) -> tuple[FloatArray, FloatArray]:
         """Return 0: only the number of relevant documents matters."""
@@ -187,7 +190,7 @@ class AR(NormMeasure, CountConditional):
     part_extremes = part_moments
 
     def line(self, placements: Placements, size: FloatArray, query: IntArray | slice) -> tuple[FloatArray, FloatArray]:
-        """Return the value of so many relevant documents, which depends on no sum."""
+        """Return the slope, which is 0, and the value for numbers of relevant documents."""
         if self.norm == "retrieved":
             norm = size
         else:

@@ -16,14 +16,14 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.errors import MeasureError, ParameterError
-from deadheat.core.measures.parameters import parameters, translate_gain, unknown_parameter
+from deadheat.core.measures.parameters import make_parameter_error, parameters, translate_gain
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_given
 
-MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
+MOST_LEVELS = 16  # levels of relevance that `_ideal_lists` tries as the lowest of a list
 
 
 class MeasureType(ABCMeta):
@@ -31,35 +31,39 @@ class MeasureType(ABCMeta):
 
     __instancecheck__ = type.__instancecheck__  # nothing is registered, and ABCMeta asks each of the classes
 
-    def __call__(cls, /, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
-        """Make a measure; an alias makes that which it stands for. Raise for a parameter that there is not."""
+    def __call__(cls, /, *values: Any, **given: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
+        """Make a measure. An alias, such as MAP, makes a measure of its class; an unknown parameter is an error."""
         alias_of: type[Measure] | None = vars(cls).get("alias_of")
         if alias_of is not None:
-            return alias_of(*values, **parameters).with_alias(cls.__name__)
+            return alias_of(*values, **given).with_alias(cls.__name__)
         names = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]  # each is a dataclass
-        if not parameters.keys() <= set(names):
-            parameters = translate_gain(parameters, names)
-        for name, value in parameters.items():
+        if not given.keys() <= set(names):
+            given = translate_gain(given, names)
+        for name, value in given.items():
             if name not in names:
-                raise unknown_parameter(cls.__name__, name, value, names)
-        if values and cls._init() is Measure.__init__:
+                raise make_parameter_error(cls.__name__, name, value, names)
+        if values and not cls._has_own_init():
             example = f"{cls.__name__} @ 10" if "cutoff" in names else f"{cls.__name__}(rel=2)"
             raise MeasureError(
                 f"name each parameter and write a cutoff behind @, as in {example}", measure=cls.__name__, given=values
             )
-        measure = super().__call__(*values, **parameters)
-        if "rel" in parameters:
+        measure = super().__call__(*values, **given)
+        if "rel" in given:
             object.__setattr__(measure, "names_rel", True)
         return measure
 
-    def _init(cls) -> Callable[..., None]:
+    def _get_init(cls) -> Callable[..., None]:
         return cls.__init__  # type: ignore[misc]  # of this class, which is no instance of another
+
+    def _has_own_init(cls) -> bool:
+        """Tell whether the class takes arguments in its own way, as `Custom` does."""
+        return cls._get_init() is not Measure.__init__
 
     @property
     def __signature__(cls) -> Signature:
         """The parameters, as help and notebooks show them."""
-        if cls._init() is not Measure.__init__:
-            _, *arguments = signature(cls._init()).parameters.values()
+        if cls._has_own_init():
+            _, *arguments = signature(cls._get_init()).parameters.values()
             return Signature(arguments)
         arguments = []
         for parameter in fields(cls):  # type: ignore[arg-type]  # as above
@@ -123,9 +127,13 @@ class Measure(ABC, metaclass=MeasureType):
 
     Notes
     -----
-    Five members say how deep a measure looks; those who look at whole lists need none of them. `deepest` is the rank
-    below which nothing counts, and the others follow from it: `looked_at` says so for each list, `inside` for each
-    tie, `contributing` drops documents that change no value, and `near` those that would only cost time.
+    Five members say how deep a measure looks. A measure that looks at whole lists needs none of them.
+
+    * `deepest` is the rank below which nothing counts. The other four follow from it.
+    * `looked_at` is how many documents of each list count.
+    * `inside` is how many ranks of each tie count.
+    * `contributing` drops every document that changes no value.
+    * `near` drops them only where that saves time.
     """
 
     title: ClassVar[str]
@@ -148,7 +156,7 @@ class Measure(ABC, metaclass=MeasureType):
     names_rel: ClassVar[bool] = False
 
     def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 - checked against the fields
-        """Take the parameters; others have their defaults."""
+        """Set the given parameters, and the others to their defaults."""
         for parameter in fields(self):
             value = parameters.get(parameter.name, parameter.default)
             object.__setattr__(self, parameter.name, value)
@@ -182,7 +190,7 @@ class Measure(ABC, metaclass=MeasureType):
         return measure
 
     def __matmul__(self, cutoff: float) -> Self:
-        """Return the measure at a cutoff, or at what else its ``@`` sets."""
+        """Return the measure with the parameter that ``@`` sets, which mostly is the cutoff."""
         if getattr(self, self.at, None) != getattr(type(self), self.at, None):
             raise MeasureError(f"{self} has a {self.at} already", found=f"another: {format_given(cutoff)}")
         return self.__call__(**{self.at: cutoff})
@@ -214,7 +222,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What equal measures share: the class and the parameters. As a key it is looked up faster than the measure."""
+        """The class and the parameters, which equal measures share. A dict finds it faster than the measure."""
         return (type(self), *(getattr(self, parameter.name) for parameter in fields(self)))
 
     @cached_property
@@ -230,7 +238,7 @@ class Measure(ABC, metaclass=MeasureType):
         return self.label
 
     def with_alias(self, alias: str) -> Self:
-        """Return the same measure with another name of its class in its label, also once it has other parameters.
+        """Return the same measure under another name of its class, which stays when it is called with parameters.
 
         Examples
         --------
@@ -244,14 +252,14 @@ class Measure(ABC, metaclass=MeasureType):
         return copy_with(self, alias=alias, label=label)
 
     def with_label(self, label: str) -> Self:
-        """Return the same measure under a name that has the cutoff and parameters in it, as ``ndcg_cut_10``.
+        """Return the same measure under a name that includes cutoff and parameters, as ``ndcg_cut_10``.
 
-        With other parameters it no longer has this name.
+        Called with other parameters, it loses this name.
         """
         return copy_with(self, label=label)
 
     def level_of(self, mean: Any) -> Any:  # noqa: ANN401 - a float, or an array of them
-        """Return what is reported of a mean of values: of logarithms the geometric mean."""
+        """Return the mean to report: for a geometric measure, whose values are logarithms, the exponential."""
         if self.geometric:
             return np.exp(mean)
         return mean
@@ -261,7 +269,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Whether a value has a lowest and a highest possible one, on given judgments at least."""
         return math.isfinite(self.range[0]) and math.isfinite(self.range[1])
 
-    def limits(self, placements: Placements) -> tuple[float, float]:  # noqa: ARG002 - of those that judgments limit
+    def limits(self, placements: Placements) -> tuple[float, float]:  # noqa: ARG002 - some measures need it
         """Return the lowest and the highest possible value on judgments such as these: by default `range`."""
         return self.range
 
@@ -277,7 +285,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     @property
     def sign(self) -> float:
-        """1 where higher is better, else -1: what a value is multiplied by to be the larger, the better it is."""
+        """1 where higher is better, else -1: times this sign, the larger value is the better one."""
         if self.higher_is_better:
             return 1.0
         return -1.0
@@ -312,42 +320,50 @@ class Measure(ABC, metaclass=MeasureType):
         if not self.can_list_orders(placements):
             return np.full(placements.n_queries, np.nan)
 
-        def best_of(keep: BoolArray, unjudged: int = 0) -> FloatArray:
-            """Return the best value of a list of some judgments, times `sign`, so that the larger is the better."""
-            low, high = self.extremes(ideal_ties(placements, keep, unjudged))
-            if self.higher_is_better:
-                return high
-            return -low
-
         all_judged, *shorter_lists = self._ideal_lists(placements)
-        best = best_of(all_judged)
-        limit = self.range[1] if self.higher_is_better else -self.range[0]
-        is_open = best < limit  # NaN stays NaN in any list
-        if self.higher_is_better and self.range[0] == 0:
-            is_open &= self.has_relevant(placements)  # others have 0 in every list
-        if is_open.any():
-            for keep in shorter_lists:
-                best = np.fmax(best, best_of(keep))
-        with_unjudged = best_of(all_judged, unjudged=1)
+        best = self._best_of_list(placements, all_judged)
+        if self._may_improve(placements, best).any():
+            for is_listed in shorter_lists:
+                best = np.fmax(best, self._best_of_list(placements, is_listed))
+        with_unjudged = self._best_of_list(placements, all_judged, n_unjudged=1)
         grows_with_unjudged = with_unjudged > best + ROUNDING * np.abs(best)
         return np.where(grows_with_unjudged, np.nan, self.sign * best)
 
+    def _best_of_list(self, placements: Placements, is_listed: BoolArray, n_unjudged: int = 0) -> FloatArray:
+        """Return the best value of a list of some judged documents, times `sign`, so that the larger is the better."""
+        low, high = self.extremes(tie_judged_documents(placements, is_listed, n_unjudged))
+        if self.higher_is_better:
+            return high
+        return -low
+
+    def _may_improve(self, placements: Placements, best: FloatArray) -> BoolArray:
+        """Tell for which queries another list may have a better value than `best`, which has been multiplied by `sign`.
+
+        None has where the value is at the limit of the range, where it is NaN, and where it is 0 because no document
+        is relevant.
+        """
+        limit = self.range[1] if self.higher_is_better else -self.range[0]
+        may_improve = best < limit
+        if self.higher_is_better and self.range[0] == 0:
+            may_improve &= self.has_relevant(placements)
+        return may_improve
+
     def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
-        """Yield the judgments that a list may be made of: all, each query's first, and those from each class up."""
+        """Yield the lists that may be the best, as masks of judgments: all, each query's first, the upper classes."""
         query = placements.judged_query
         classes = self.classes(placements.judged_relevance)
         yield np.ones(len(query), np.bool_)
         is_first_of_query = np.diff(query, prepend=-1) > 0
         yield is_first_of_query
-        levels = np.unique(classes)[1:]  # from the lowest one up: that is all of them
+        levels = np.unique(classes)[1:]  # those from the lowest level up are all judgments, which were yielded
         step = max(1, math.ceil(len(levels) / MOST_LEVELS))
-        for level in levels[::step]:
-            yield classes >= level
+        for lowest_level in levels[::step]:
+            yield classes >= lowest_level
 
     def distributions(
         self,
-        placements: Placements,  # noqa: ARG002 - of the measures that have one
-        queries: IntArray,  # noqa: ARG002 - as above
+        placements: Placements,  # noqa: ARG002 - measures with a closed form need it
+        queries: IntArray,  # noqa: ARG002 - and this one
     ) -> list[tuple[FloatArray, FloatArray]] | None:
         """Return the possible values of some queries and their probabilities.
 
@@ -361,17 +377,17 @@ class Measure(ABC, metaclass=MeasureType):
         return None
 
     def looked_at(self, placements: Placements) -> IntArray:
-        """Return how many documents of each list the measure looks at; the rest change no value in any order."""
+        """Return how many documents of each list count; those below change no value in any order."""
         if self.deepest is None:
             return placements.n_retrieved
         return np.minimum(placements.n_retrieved, self.deepest)
 
-    def inside(self, above: IntArray, tied: IntArray) -> IntArray:  # noqa: ARG002 - of those with a cutoff
+    def inside(self, above: IntArray, tied: IntArray) -> IntArray:  # noqa: ARG002 - a cutoff needs it
         """Return how many ranks of each tie can change the value."""
         return tied
 
     def near(self, placements: Placements) -> Placements:
-        """Return placements that give the same values, of fewer documents if that is faster."""
+        """Return placements with the same values, from which documents are dropped if that saves time."""
         return placements
 
     def has_relevant(self, placements: Placements) -> BoolArray:
@@ -379,13 +395,17 @@ class Measure(ABC, metaclass=MeasureType):
         return np.ones(placements.n_queries, np.bool_)
 
     def contributing(self, placements: Placements) -> Placements:
-        """Return the placements as if documents that change no value, wherever they are ranked, were unjudged."""
+        """Return the placements without the documents that change no value, as if these were unjudged."""
         if self.deepest is None:
             return placements
         return placements.within(self.deepest)
 
     def classes(self, relevance: FloatArray) -> FloatArray:
-        """Return a class for each relevance, rising with it; the measure cannot tell documents of one class apart."""
+        """Return a class for each relevance, rising with it; the measure cannot tell documents of one class apart.
+
+        A binary measure has three: 0 for negative relevance, 1 for others that are not relevant, 2 for relevant ones.
+        (With ``rel`` below 0, the documents of relevance 0 or more have 2, and relevant ones below 0 have 1.)
+        """
         if not self.binary:
             return relevance
         is_relevant = relevance >= getattr(self, "rel", 1)
@@ -396,7 +416,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
         return np.zeros(placements.n_queries)
 
-    def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - of measures of diversity
+    def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - measures of diversity need it
         """Whether it sees only the relevance and rank of a document, and only the documents of a query.
 
         Then orders of ties can be listed or drawn, each as a query of its own.
@@ -408,25 +428,27 @@ class Measure(ABC, metaclass=MeasureType):
         return np.zeros(placements.n_queries, np.bool_)
 
 
-def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Placements:
-    """Return placements in which each query retrieves some of its judged documents, all tied.
+def tie_judged_documents(placements: Placements, is_listed: BoolArray, n_unjudged: int = 0) -> Placements:
+    """Return placements in which each query retrieves some of its judged documents, all in one tie.
+
+    The best order of the tie is the best ranking of these documents.
 
     Parameters
     ----------
     placements : Placements
-    keep : ndarray of bool, shape (n_judged,)
-        The best order of such a tie is the best ranking of these documents.
-    unjudged : int, default 0
-        How many others are in the tie.
+    is_listed : ndarray of bool, shape (n_judged,)
+        Which judged documents are retrieved.
+    n_unjudged : int, default 0
+        Unjudged documents that are in the tie, too.
     """
-    query = placements.judged_query[keep]
-    n_retrieved = np.bincount(query, minlength=placements.n_queries) + unjudged
+    query = placements.judged_query[is_listed]
+    n_retrieved = np.bincount(query, minlength=placements.n_queries) + n_unjudged
     return replace(
         placements,
         n_retrieved=n_retrieved,
         query=query,
         documents=np.full(len(query), "", dtype=object),
-        relevance=placements.judged_relevance[keep],
+        relevance=placements.judged_relevance[is_listed],
         above=np.zeros_like(query),
         tied=n_retrieved[query],
         before=None,

@@ -19,7 +19,7 @@ STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "id
 
 @dataclass(frozen=True, eq=False)
 class StopTies:
-    """The ties of all queries, with the documents that stop a user more or less often than an unjudged one.
+    """The ties of all queries, and which of their documents differ from unjudged ones in their stop probability.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class StopTies:
     above, tied : ndarray of shape (n_ties,)
         Documents above the tie and in it.
     start, n_listed : ndarray of shape (n_ties,)
-        Where those documents of the tie begin in a list of all of them, and how many they are.
+        Those documents are listed tie by tie: where the tie's begin in this list, and how many there are.
     """
 
     query: IntArray
@@ -61,7 +61,7 @@ class StopTies:
         )
 
     def _find_gaps(self, placements: Placements) -> "StopTies":
-        """Return the stretches without a judged document: one may begin with each list, and behind each tie."""
+        """Return the stretches of ranks without a judged document, which begin at the top of a list or below a tie."""
         code = np.arange(placements.n_queries)
         query = np.concatenate((self.query, code))
         begin = np.concatenate((self.above + self.tied, np.zeros_like(code)))
@@ -108,13 +108,14 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
     )
 
     def __post_init__(self) -> None:
-        """Refuse a scale that the stop probability does not look at, and say what limits a share of the ideal."""
+        """Refuse `max_rel` where the stop probability has no scale, and set the range."""
         super().__post_init__()
         if self.max_rel is not None and self.stop != "exp":
             raise MeasureError(
                 "max_rel is the top of the scale of stop='exp' alone", measure=type(self).__name__, given=self.max_rel
             )
-        if not self.stop.startswith("sigmoid"):  # with which unjudged documents add to nERR, and not to its ideal
+        # by "sigmoid", unjudged documents add to ERR but not to that of the ideal ranking, so nERR may exceed 1
+        if not self.stop.startswith("sigmoid"):
             object.__setattr__(self, "range", (0.0, 1.0))
 
     def stops(self, placements: Placements, relevance: FloatArray) -> FloatArray:
@@ -125,7 +126,7 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
             return exp2_minus_one(grade) / np.exp2(self._top(placements))
         if word == "sigmoid":
             a, b = numbers
-            with np.errstate(over="ignore"):  # the stop probability is 0 then
+            with np.errstate(over="ignore"):  # exp is infinite then, and the stop probability 0
                 return 1 / (1 + np.exp(-a * (grade - b)))
         highest = relevance.max(initial=placements.max_relevance)  # labels of unjudged documents may be above the qrels
         if highest > 1:

@@ -43,7 +43,7 @@ class StoredMeasure(Measure):
     highest: float = math.inf
 
     def __post_init__(self) -> None:
-        """Skip the checks of other measures: the file says what it is."""
+        """Take the fields as the file has them, without the checks of other measures."""
         object.__setattr__(self, "range", (self.lowest, self.highest))
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class Custom(OrdersMeasure, CutMeasure):
 
     @property
     def n_orders(self) -> tuple[int, int | None]:
-        """Number of orders that are drawn, and most that are listed."""
+        """The orders to draw, and the most to draw or to list: one number, `max_orders`; None lists all."""
         return self.max_orders or 0, self.max_orders
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
@@ -178,9 +178,9 @@ class Custom(OrdersMeasure, CutMeasure):
             yield plan.ranking[None].copy()
 
     def score_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
-        """Return what the function says of each ranking."""
+        """Return the value of the function for each ranking."""
         n_retrieved = int(placements.n_retrieved[query])
-        takes_n_retrieved = _takes_two(self.function)
+        takes_n_retrieved = _takes_two_arguments(self.function)
         values = []
         for ranking in rankings[:, : self.cutoff]:
             arguments = (ranking, n_retrieved) if takes_n_retrieved else (ranking,)
@@ -188,7 +188,7 @@ class Custom(OrdersMeasure, CutMeasure):
         return np.array(values)
 
     def _call_function(self, arguments: tuple[Any, ...], query_id: str) -> float:
-        """Return what the function says of one ranking; raise where that is no value."""
+        """Return the value of the function for one ranking; raise if it is not a number."""
         try:
             value = self.function(*arguments)
         except Exception as error:
@@ -209,7 +209,7 @@ class Custom(OrdersMeasure, CutMeasure):
         return number
 
 
-def _takes_two(function: Callable[..., float]) -> bool:
+def _takes_two_arguments(function: Callable[..., float]) -> bool:
     """Tell whether a function requires two positional arguments."""
     try:
         arguments = inspect.signature(function).parameters.values()

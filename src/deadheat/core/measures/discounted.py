@@ -78,7 +78,7 @@ class DCG(GainMeasure, WeightedMeasure):
     negative: str = parameter("zero", Choice(("zero", "gain")), "gain of negative relevance: 0, or that of the formula")
 
     def __post_init__(self) -> None:
-        """Refuse a mapping with negative gains, and say that they have no lowest value."""
+        """Refuse negative gains with a mapping. With them the range has no lower end."""
         super().__post_init__()
         if self.negative == "zero":
             return
@@ -162,7 +162,7 @@ class nDCG(DCG):
     floor: str = parameter("zero", Choice(("zero", "worst")), "what has the value 0: a DCG of 0, or the worst ranking")
 
     def __post_init__(self) -> None:
-        """Refuse a worst ranking without negative gains, whose DCG is 0."""
+        """Refuse floor="worst" without negative gains, where the worst ranking has a DCG of 0 anyway."""
         super().__post_init__()
         if self.floor == "zero":
             return
@@ -170,7 +170,7 @@ class nDCG(DCG):
             raise MeasureError(
                 measure="nDCG", argument="floor", given="worst", allowed="'zero'", beside={"negative": "zero"}
             )
-        object.__setattr__(self, "range", type(self).range)
+        object.__setattr__(self, "range", type(self).range)  # from the worst ranking on, the value is from 0 to 1
 
     @property
     def deepest(self) -> int | None:
@@ -185,7 +185,10 @@ class nDCG(DCG):
         return divide_or_zero(above_worst, self.divisor(placements))
 
     def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders, also of gains whose squares float64 cannot hold."""
+        """Return the exact variance over all tie orders, also where float64 cannot hold the squares of small gains.
+
+        There gains and divisor are multiplied by the same power of two first.
+        """
         ideal = self.divisor(placements)
         exponent = exponents_of_small(ideal)
         if not exponent.any():
@@ -199,13 +202,13 @@ class nDCG(DCG):
         return divide_or_zero(variance, scaled_ideal**2)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a positive gain, or of which a worst ranking differs from the ideal one."""
+        """Tell which queries have a positive gain; with floor="worst" also those that have a negative one."""
         if self.floor == "zero":
             return super().has_relevant(placements)
         return self.divisor(placements) > 0
 
     def divisor(self, placements: Placements) -> FloatArray:
-        """Return the DCG of the ideal ranking, by query, or how far it is above the worst."""
+        """Return the DCG of the ideal ranking, by query; with floor="worst" less that of the worst ranking."""
         ideal = self._ideal_dcg(placements)
         if self.floor == "zero":
             return ideal
@@ -339,7 +342,7 @@ class RBP(RankBiased):
     top: str = parameter("qrels", Choice(("qrels", "query")), "whose highest relevance is the top, if not max_rel")
 
     def __post_init__(self) -> None:
-        """Refuse a top of the scale where there is no scale, or another top."""
+        """Refuse `max_rel` where gains are not graded, or where each query has its own top."""
         super().__post_init__()
         if self.max_rel is not None and (self.top == "query" or not self.graded):
             raise MeasureError(
@@ -404,7 +407,7 @@ class RBPResidual(RankBiased):
     )
 
     def __post_init__(self) -> None:
-        """Refuse what a cutoff gives no meaning to."""
+        """Refuse tail="unjudged" with a cutoff."""
         super().__post_init__()
         if self.tail == "unjudged" and self.cutoff is not None:
             raise MeasureError("tail='unjudged' takes no cutoff", measure="RBPResidual", found=f"@{self.cutoff}")
@@ -414,7 +417,7 @@ class RBPResidual(RankBiased):
         return "judged", (placements.relevance >= 0).astype(np.float64)
 
     def mean(self, placements: Placements) -> FloatArray:
-        """Return what the judged documents leave of all weight, which is 1."""
+        """Return 1, the weight of all ranks, less the weight at the ranks of judged documents."""
         residual = 1 - super().mean(placements)
         if self.tail == "always":
             return residual

@@ -15,8 +15,8 @@ from deadheat.core.measures.parameters import CUTOFF, parameter, parameters
 from deadheat.core.placements.placements import Placements
 from deadheat.core.structures import T
 
-MANY = 1 << 13  # judged documents: with so many it is faster to leave out those ranked too low to count
-MOST_SUMMED = 10_000_000  # ranks, also below a list, over which a divisor is summed
+WORTH_DROPPING = 1 << 13  # with so many judged documents it is faster to drop those ranked too low to count
+MOST_SUMMED = 10_000_000  # ranks over which a divisor may be summed; they may go on below the list
 
 
 @parameters
@@ -27,11 +27,11 @@ class CutMeasure(Measure):
 
     @property
     def deepest(self) -> int | None:
-        """The cutoff; a measure whose divisor looks at the whole list has none."""
+        """The cutoff; a measure whose divisor looks at the whole list returns None instead."""
         return self.cutoff
 
     def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
-        """Yield the lists of every measure, and each query's first k where documents below k take something away."""
+        """Yield the lists of every measure, and each query's first k where documents below k can lower the value."""
         yield from super()._ideal_lists(placements)
         if self.cutoff is not None and self.deepest is None:
             query = placements.judged_query
@@ -46,13 +46,13 @@ class CutMeasure(Measure):
         return np.clip(self.cutoff - above, 0, tied)
 
     def k(self, placements: Placements) -> IntArray:
-        """Return the cutoff, or the number of documents retrieved, of shape (n_queries,)."""
+        """Return the cutoff of each list, also where fewer are retrieved; without a cutoff the number retrieved."""
         if self.cutoff is None:
             return placements.n_retrieved
         return np.full(placements.n_queries, self.cutoff)
 
     def depth(self, placements: Placements) -> IntArray:
-        """Return how many documents of each list are within the cutoff."""
+        """Return how many documents of each list are within the cutoff: at most as many as are retrieved."""
         if self.cutoff is None:
             return placements.n_retrieved
         return np.minimum(placements.n_retrieved, self.cutoff)
@@ -82,8 +82,8 @@ class SumMeasure(Measure):
     """A sum over the ranked documents, divided by a number that no tie order changes."""
 
     def near(self, placements: Placements) -> Placements:
-        """Return the placements within the cutoff if there are many: of few it costs more than it saves."""
-        if len(placements.query) < MANY or self.deepest is None:
+        """Return the placements within the cutoff; all if there are so few that to drop some would take longer."""
+        if len(placements.query) < WORTH_DROPPING or self.deepest is None:
             return placements
         return placements.within(self.deepest)
 
@@ -109,7 +109,7 @@ class SumMeasure(Measure):
 
 
 def ranks_to(measure: Measure, last: int) -> FloatArray:
-    """Return the ranks from 1 to the last one that a measure sums over; raise if they are more than memory may hold."""
+    """Return the ranks from 1 to `last`, over which a measure sums; raise if there are too many for memory."""
     if last > MOST_SUMMED:
         raise MeasureError(
             "its divisor is a sum over more ranks than memory may hold",
@@ -123,7 +123,7 @@ def ranks_to(measure: Measure, last: int) -> FloatArray:
 def divide_moments(
     placements: Placements, parts: Iterable[FloatArray], query: IntArray, divisor: FloatArray | IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of each query's sum over its divisor, from those of the parts that add up to it."""
+    """Add up the means and variances of each query's independent parts, and divide them by its divisor."""
     part_means, part_variances = parts
     mean = divide_or_zero(placements.by_query(part_means, query), divisor)
     variance = divide_or_zero(placements.by_query(part_variances, query), divisor**2)
@@ -131,12 +131,12 @@ def divide_moments(
 
 
 def computed_once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Callable[[Any, Placements], T]]:
-    """Return a decorator: the method looks at the same placements once for all measures with the same parameters.
+    """Return a decorator for a method whose result is shared by all measures with the same values of some parameters.
 
     Parameters
     ----------
     *names : str
-        The parameters that it looks at.
+        The parameters that the result depends on.
     """
 
     def decorate(method: Callable[[Any, Placements], T]) -> Callable[[Any, Placements], T]:

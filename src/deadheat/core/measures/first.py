@@ -66,8 +66,8 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
     def value_at_rank(self, rank: IntArray) -> FloatArray:
         """Return the value of a first relevant document at each rank."""
 
-    def missed(self, placements: Placements) -> FloatArray:
-        """Return the value where none is found, of shape (n_queries,)."""
+    def value_if_none(self, placements: Placements) -> FloatArray:
+        """Return the value of a list without a relevant document in the top k, of shape (n_queries,)."""
         return np.zeros(placements.n_queries)
 
     def first_ties(self, placements: Placements) -> FirstTies:
@@ -87,11 +87,14 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
         ties = self.first_ties(placements)
-        mean = self.missed(placements)
-        variance = np.zeros(placements.n_queries)
-        mean[ties.query], variance[ties.query] = first.moments(
-            ties.above, ties.tied, ties.inside, ties.count, mean[ties.query], value=self.value_at_rank
+        if_none = self.value_if_none(placements)
+        mean_of_ties, variance_of_ties = first.moments(
+            ties.above, ties.tied, ties.inside, ties.count, if_none[ties.query], value=self.value_at_rank
         )
+        mean = if_none
+        mean[ties.query] = mean_of_ties
+        variance = np.zeros(placements.n_queries)
+        variance[ties.query] = variance_of_ties
         return mean, variance
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
@@ -102,25 +105,25 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         return np.minimum(earliest, latest), np.maximum(earliest, latest)
 
     def _values_at(self, placements: Placements, ties: FirstTies, rank: IntArray) -> FloatArray:
-        """Return the value of each query with its first relevant document at some rank, which may be cut off."""
-        values = self.missed(placements)
-        is_inside = self.inside(rank - 1, np.ones_like(rank)) > 0
+        """Return the value of each query; `rank` is that of the first relevant document of each tie."""
+        values = self.value_if_none(placements)
+        is_inside = self.inside(rank - 1, np.ones_like(rank)) > 0  # a tie of one document at this rank
         values[ties.query] = np.where(is_inside, self.value_at_rank(rank), values[ties.query])
         return values
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
-        missed = self.missed(placements)
+        if_none = self.value_if_none(placements)
         ties = self.first_ties(placements)
         ties = ties.select(np.isin(ties.query, queries))
-        of_ties = first.distributions(
-            ties.above, ties.tied, ties.inside, ties.count, missed[ties.query], value=self.value_at_rank
+        distributions_of_ties = first.distributions(
+            ties.above, ties.tied, ties.inside, ties.count, if_none[ties.query], value=self.value_at_rank
         )
-        by_query = dict(zip(ties.query.tolist(), of_ties, strict=True))
+        by_query = dict(zip(ties.query.tolist(), distributions_of_ties, strict=True))
         distributions = []
-        for code in queries.tolist():
-            only_missed = (missed[[code]], np.ones(1))
-            distributions.append(by_query.get(code, only_missed))
+        for query in queries.tolist():
+            certainly_none = (if_none[[query]], np.ones(1))
+            distributions.append(by_query.get(query, certainly_none))
         return distributions
 
 
@@ -230,7 +233,7 @@ class FRP(RankValued, FirstMeasure):
         """Return the rank itself."""
         return rank.astype(np.float64)
 
-    missed = rank_below_list
+    value_if_none = rank_below_list
 
 
 @parameters
@@ -244,7 +247,7 @@ class PaperMeasure(FirstMeasure):
     )
 
     def looked_at(self, placements: Placements) -> IntArray:
-        """Return how many documents of each list it looks at; the paper's formula looks at all."""
+        """Return how many documents of each list count; for the paper's formula all do."""
         if self.definition == "permutations":
             return super().looked_at(placements)
         return placements.n_retrieved
@@ -254,7 +257,7 @@ class PaperMeasure(FirstMeasure):
         """Return the paper's value of a relevant document in a tie."""
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; the paper's formula has no variance, and is of the ties before any policy."""
+        """Return mean and variance; the paper's formula has no variance, and looks at the ties before any policy."""
         if self.definition == "permutations":
             return super().find_moments(placements)
         before_policy = placements.before or placements
@@ -267,7 +270,8 @@ class PaperMeasure(FirstMeasure):
         """Return values and probabilities; the paper's formula takes one value."""
         if self.definition == "permutations":
             return super().distributions(placements, queries)
-        return [(value, np.ones(1)) for value in self.mean(placements)[queries, None]]
+        values = self.mean(placements)[queries]
+        return [(np.array([value]), np.ones(1)) for value in values]
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
@@ -340,7 +344,7 @@ class TMHits(PaperMeasure):
 
     @property
     def is_zero_or_one(self) -> bool:
-        """Whether the value is 0 or 1: but for the paper's formula."""
+        """Whether the value is 0 or 1: always, except by the paper's formula."""
         return self.definition == "permutations"
 
     value_at_rank = Hit.value_at_rank
@@ -389,9 +393,9 @@ class ESL(JointMeasure, RelevanceMeasure):
         ties = placements.relevant(self.rel)
         ties = ties[(ties.before < self.wanted) & (self.wanted <= ties.before + ties.count)]
         n, r = ties.tied, ties.count
-        place = self.wanted - ties.before  # among the relevant documents of its tie
+        place = self.wanted - ties.before  # of the wanted document among the relevant ones of its tie
         mean[ties.query] = ties.above - ties.before + place * ((n - r) / (r + 1))
-        # of an order statistic of a draw without replacement
+        # the variance of an order statistic of a draw without replacement
         variance[ties.query] = place * (r + 1 - place) * (n - r) * ((n + 1.0) / ((r + 1.0) ** 2 * (r + 2)))
         return mean, variance
 

@@ -11,9 +11,9 @@ from deadheat.core.measures.base import Measure
 from deadheat.core.measures.parameters import Gains
 from deadheat.core.placements.placements import Placements
 
-LOWEST_POSITIVE = math.ulp(0.0)  # as a lowest relevance that counts: any above 0
-LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
-MOST_NAMED = 5  # levels of relevance, in an error
+LOWEST_POSITIVE = math.ulp(0.0)  # the smallest number above 0: a lowest relevance that lets any positive one count
+LARGEST_POWER = 500  # gains and scales are at most 2 to this power: then float64 holds the sums of their squares
+MOST_NAMED = 5  # levels of relevance that an error lists
 
 
 class PositiveMeasure(Measure):
@@ -67,16 +67,16 @@ def exp2_minus_one(relevance: FloatArray) -> FloatArray:
 
 
 def _look_up_gains(gain: Gains, relevance: FloatArray) -> FloatArray:
-    """Return the gain that a mapping names for each relevance; it may leave out those that are not positive."""
+    """Return the gain that a mapping has for each relevance; 0 for those up to 0 that it leaves out."""
     levels = np.array(list(gain))
     gains = np.array(list(gain.values()))
     place = np.minimum(np.searchsorted(levels, relevance), len(levels) - 1)
     is_named = levels[place] == relevance
-    is_forgotten = ~is_named & (relevance > 0)
-    if is_forgotten.any():
-        forgotten = np.unique(relevance[is_forgotten])[:MOST_NAMED]
+    is_left_out = ~is_named & (relevance > 0)
+    if is_left_out.any():
+        left_out = np.unique(relevance[is_left_out])[:MOST_NAMED]
         raise MeasureError(
-            f"gain names no gain for relevance {_list_levels(forgotten)}; it names {_list_levels(levels)}"
+            f"gain names no gain for relevance {_list_levels(left_out)}; it names {_list_levels(levels)}"
         )
     return np.where(is_named, gains[place], 0.0)
 
@@ -86,7 +86,7 @@ def _list_levels(levels: FloatArray) -> str:
 
 
 def exponents_of_small(gains: FloatArray) -> IntArray:
-    """Return the powers of two that very small gains are divided by, so that float64 holds their squares; 0 of others.
+    """Return the exponent e of each very small gain, so that float64 can square gain / 2**e; 0 for other gains.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def rank_within_query(query: IntArray) -> IntArray:
 
 
 def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:
-    """Return the top of the relevance scale: what was given, else the highest relevance of all judgments."""
+    """Return the top of the relevance scale: `max_rel`, or for None the highest relevance of all judgments."""
     highest = placements.max_relevance
     if max_rel is None:
         return max(highest, 0.0)

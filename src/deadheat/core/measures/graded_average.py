@@ -130,7 +130,10 @@ class GAP(SumMeasure, CutMeasure):
 
     @computed_once("max_rel")
     def _ties(self, placements: Placements) -> ValueTies:
-        """Sum over pairs: two documents are both relevant for all who call the lower of their levels relevant."""
+        """Return the ties with their sums over pairs of documents.
+
+        A pair counts for the users who call both documents relevant: those who do so for the lower of the two levels.
+        """
         rows = np.flatnonzero(placements.relevance >= 1)
         values = self._values(placements, placements.relevance[rows])
         query = placements.query[rows]
@@ -188,7 +191,10 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
 
     @computed_once("rel", "beta")
     def _ties(self, placements: Placements) -> ValueTies:
-        """Sum over pairs: a document adds 1 + beta times its gain to the term of each relevant one from its rank on."""
+        """Return the ties with their sums over pairs of documents.
+
+        Each relevant document adds 1 + beta times its gain to its own term, and to that of each relevant one below it.
+        """
         rows = np.flatnonzero(placements.relevance >= self.rel)
         query = placements.query[rows]
         starts = run_starts(query, placements.above[rows])
@@ -211,7 +217,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         ties = self._ties(placements)
         ideal_gains = self._ideal_gains(placements)
-        n_judged = placements.n_relevant(-np.inf)
+        n_judged = placements.n_relevant(-np.inf)  # of any relevance
         start = np.cumsum(n_judged) - n_judged
 
         def weight(index: IntArray, j: IntArray) -> FloatArray:

@@ -1,7 +1,7 @@
-"""Which measure to use when, and how to read its value.
+"""Which measures suit a use, and how to read their values.
 
-It follows the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), corrected where they
-are wrong, as the notes say. Targets are what those authors aim at in retrieval for question answering, not laws.
+It follows the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets). Where these are wrong,
+it differs, and the notes say so. The targets are those of these authors for question answering, not laws.
 """
 
 import re

@@ -69,7 +69,7 @@ class MR(RankValued, RankSum):
     )
 
     def __post_init__(self) -> None:
-        """Refuse what the cutoff gives no meaning to."""
+        """Refuse "capped" without a cutoff, and "last" with one."""
         super().__post_init__()
         if self.missing == "capped" and self.cutoff is None:
             raise MeasureError("missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\"", measure="MR")
@@ -98,24 +98,26 @@ class MR(RankValued, RankSum):
         mean, variance = super().find_moments(placements)
         share = self._share_retrieved(placements)
         of_retrieved = np.where(share > 0, mean * share, 0.0)
-        return of_retrieved + (1 - share) * self.empty(placements), variance * share**2
+        of_others = (1 - share) * self.value_if_none(placements)
+        return of_retrieved + of_others, variance * share**2
 
     def _moments_with_capped(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance where a document below k, or not retrieved, has rank k + 1.
 
-        With d the largest depth of any list, each relevant document has rank d + 1 at first. One in the top k then has
-        the weight rank - (d + 1), what it gains over the others.
+        Let d be the largest depth of any list: k, or the longest list if that is shorter. All relevant documents are
+        counted at rank d + 1 first; each one that is found then adds rank - (d + 1), a sum of weight times gain. If d
+        is below k, no list is cut, so each retrieved document is found; the others move down from d + 1 to k + 1.
         """
-        deepest = int(self.depth(placements).max(initial=0))
+        depth = int(self.depth(placements).max(initial=0))
         gains = binary_gains(placements, self.rel)
-        weights = np.arange(deepest) - float(deepest)
+        weights = np.arange(depth) - float(depth)  # rank - (d + 1), of the ranks from 1 on
         mean = weighted_sum(self, placements, gains, weights, squares=False)
         variance = weighted_sum(self, placements, gains, weights, squares=True)
-        # a cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found
-        k = self.cutoff or deepest
-        beyond = (1 - self._share_retrieved(placements)) * (k - deepest)
+        k = self.cutoff or depth
+        from_depth_to_k = (1 - self._share_retrieved(placements)) * (k - depth)
         n_relevant = placements.n_relevant(self.rel)
-        return deepest + 1 + divide_or_zero(mean, n_relevant) + beyond, divide_or_zero(variance, n_relevant**2)
+        mean_rank = depth + 1 + divide_or_zero(mean, n_relevant) + from_depth_to_k
+        return mean_rank, divide_or_zero(variance, n_relevant**2)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
@@ -123,4 +125,4 @@ class MR(RankValued, RankSum):
             return super().extremes(placements)
         return Measure.extremes(self, placements)
 
-    empty = rank_below_list
+    value_if_none = rank_below_list

@@ -1,9 +1,9 @@
-"""What a name of a measure means here, where it means something else in another tool or another paper."""
+"""What the name of a measure means here, if it means something else in another tool or paper."""
 
 from deadheat.core.measures.notation import name_of_measure
 
-# By the class that a name is read as, and the name, in small letters unless the capitals matter: how it is read, and
-# what else it means somewhere
+# From the class that a name is read as, and the name, to what it means here and elsewhere. Names are in small letters,
+# unless another spelling of the same letters means something else
 MEANINGS = {
     "Hit": {
         "hits": "Hit, whether a relevant document is in the top k, as for knowledge graphs; ranx's hits is how many"
@@ -49,12 +49,12 @@ MEANINGS = {
         " the name is R_cap",
     },
 }
-# The names that a report mentions, as tools differ in what they count
+# The names that make a report say how they were read, in small letters
 DOUBTED = {"hits", "accuracy", "rbp", "rbp_resid"}
 
 
 def meaning(name: str, measure: str) -> str:
-    """Return how a name is read as a measure, and what else it means; empty if it means one thing.
+    """Return what a name means here and elsewhere, given the measure that it is read as; empty if it means one thing.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def meaning(name: str, measure: str) -> str:
 
 
 def is_doubted(name: str) -> bool:
-    """Tell whether a report says how a name was read.
+    """Tell whether tools differ so much in what a name means that a report says how it was read.
 
     Examples
     --------

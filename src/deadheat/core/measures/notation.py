@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from deadheat.core import third_party
 from deadheat.core.checks import as_list, read_literal
-from deadheat.core.errors import MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
+from deadheat.core.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.core.hooks import missing_measure
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.registration import ALIASES, PRESETS, REGISTRY
@@ -61,11 +61,11 @@ PHRASES = {
     "reziproker rang": "RR",
     "durchschnittliche pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision": "AP",
 }
-# Not compiled at once: that takes a twentieth of the time of evaluating twenty runs, and few notations need it
+# Not compiled on import, as few notations need it: that would take 5% of the time of evaluating twenty runs
 ANY_PHRASE = r"(?i)(?<![\w'\"])(" + "|".join(phrase.replace(" ", "[ -]") for phrase in PHRASES) + r")(?![\w'\"])"
 
-# Names that are not read, and what is nearest in meaning, where the nearest spelling is something else. The German
-# ones each mean two measures, depending on the author
+# What to suggest for names that are not read, where the nearest spelling would be another measure. The German names
+# have two suggestions each, as authors differ
 SUGGESTIONS = {
     "unjudged": "Hole",
     "roc_auc": "AUC",
@@ -103,10 +103,10 @@ NAME_AND_NUMBER = re.compile(r"([^\W\d]+)(\d+)")  # as P10
 TREC_CUTOFF = re.compile(r"[0-9]++(?:\.[0-9]++)?+|\.[0-9]++")
 SUFFIX_OF_CUTOFF = re.compile("_(cut|at)$")
 
-# Names of trec_eval that take no cutoff there, of measures that take one here
+# Names for which trec_eval ignores a cutoff, though the measure takes one here
 WHOLE_LIST = {"map", "recip_rank", "num_rel_ret", "set_P", "set_recall", "set_relative_P"}
 
-TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
+TOO_DEEP = (RecursionError, MemoryError)  # Python's parser raises these for thousands of brackets or signs
 
 
 def join_phrases(text: str) -> str:
@@ -232,14 +232,14 @@ def name_of_measure(notation: str) -> str:
 
 
 def move_cutoff(text: str) -> str | None:
-    """Return a name such as ``ndcg_cut_10`` with its cutoff behind ``@``; None if it is no measure's and a number.
+    """Return a text such as ``ndcg_cut_10`` as ``ndcg@10``; None if it is not the name of a measure and a number.
 
     Raises
     ------
     MeasureError
-        The number may be something else than a cutoff.
+        The number may mean something other than a cutoff.
     """
-    place = _place_of_mark(text)
+    place = _find_mark(text)
     if place is None:
         return None
     before = text[:place]
@@ -259,25 +259,25 @@ def move_cutoff(text: str) -> str | None:
     return f"{name}@{cutoff}"
 
 
-def _place_of_mark(text: str) -> int | None:
+def _find_mark(text: str) -> int | None:
     """Return where the ``_`` or ``.`` is that separates a name from a number at the end; None if none does.
 
-    The number has at most one point, so that it begins behind the last mark or the one before.
+    It is the last one, or the last but one if the number has a decimal point.
     """
-    last = _last_mark(text)
-    last_but_one = _last_mark(text[: max(last, 0)])
+    last = _find_last_mark(text)
+    last_but_one = _find_last_mark(text[: max(last, 0)])
     for place in (last_but_one, last):
         if place > 0 and TREC_CUTOFF.fullmatch(text, place + 1):
             return place
     return None
 
 
-def _last_mark(text: str) -> int:
+def _find_last_mark(text: str) -> int:
     return max(text.rfind("_"), text.rfind("."))
 
 
 def _refuse_ignored_number(name: str, number: str, text: str) -> None:
-    """Raise `MeasureError` for a name of trec_eval in which the number is no cutoff there, though it looks like one."""
+    """Raise `MeasureError` for a name of trec_eval with a number that looks like a cutoff and is none there."""
     if name in WHOLE_LIST and name in ALIASES:
         raise MeasureError(
             f"{format_given(text)} has two meanings: trec_eval ignores the number and looks at the whole list",
@@ -313,9 +313,9 @@ def _unreadable(notation: str) -> MeasureError:
 
 def _read_measure(tree: ast.expr, notation: str) -> Measure:
     """Return the measure of a tree: a name, perhaps with parameters in parentheses, perhaps ``@`` a number."""
-    cutoff: list[Any] = []  # empty if there is none; None is a value that somebody may write
+    cutoff: object = ABSENT  # not None, which somebody may write
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        cutoff.append(_read_value(tree.right, notation))
+        cutoff = _read_value(tree.right, notation)
         tree = tree.left
     parameters: dict[str, Any] = {}
     if isinstance(tree, ast.Call):
@@ -325,10 +325,10 @@ def _read_measure(tree: ast.expr, notation: str) -> Measure:
         raise _unreadable(notation)
     measure = _require_class(tree.id)
     parameters = {**_preset(tree.id), **parameters}
-    if cutoff:
+    if cutoff is not ABSENT:
         if measure.at in parameters:
             raise MeasureError(f"{measure.at} appears twice in {format_given(notation)}")
-        parameters[measure.at] = cutoff[0]
+        parameters[measure.at] = cutoff
     return measure(**parameters)
 
 
@@ -354,14 +354,14 @@ def _read_value(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the mea
 
 
 def _preset(name: str) -> Mapping[str, Any]:
-    """Return the parameters that a name stands for, also with other small and large letters; mostly none."""
+    """Return the parameters that a name implies, in whatever capitals it is written; mostly none."""
     if name in REGISTRY:
         return {}
     return PRESETS.get(name.casefold(), {})
 
 
 def _find_class(name: str) -> type[Measure] | None:
-    """Return the measure of a name, also where its letters are written large or small in another way."""
+    """Return the class of a name, or of the only one that differs from it in capitals; None if there is none."""
     measure = REGISTRY.get(name) or REGISTRY.get(ALIASES.get(name, ""))
     if measure is not None:
         return measure
@@ -373,13 +373,13 @@ def _find_class(name: str) -> type[Measure] | None:
             alike.add(ALIASES.get(known, known))
     if len(alike) == 1:
         return REGISTRY.get(alike.pop())
-    if third_party.load("measures"):  # true once, if it registered any
+    if third_party.load("measures"):  # true only the first time, if measures were registered
         return _find_class(name)
     return None
 
 
 def _require_class(name: str) -> type[Measure]:
-    """Return the measure of a name, or raise: it is of a plugin that is not installed, or nobody has one."""
+    """Return the class of a name; raise if no class has it, or only one of a plugin that is not installed."""
     measure = _find_class(name)
     if measure is not None:
         return measure
@@ -393,7 +393,7 @@ def _require_class(name: str) -> type[Measure]:
 
 
 def _suggest_names(name: str) -> str:
-    """Return the question whether another name was meant: of the same meaning, with a cutoff, or spelt nearly so."""
+    """Return "Did you mean ...?": a name of the same meaning, the name with a cutoff, or names of similar spelling."""
     suggestions = SUGGESTIONS.get(name.casefold())
     if suggestions is not None:
         names = [repr(suggestion) for suggestion in suggestions.split()]
@@ -405,7 +405,7 @@ def _suggest_names(name: str) -> str:
 
 
 def measure_named(name: MeasureLike) -> Measure | None:
-    """Return the measure of a name; None for the name of a custom measure."""
+    """Return the measure of a name; None if the name cannot be read, as that of a custom measure."""
     try:
         return parse_measure(name)
     except (MeasureError, MissingPluginError):
@@ -431,7 +431,7 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     for notation in _split_all(listed):
         measure = parse_measure(notation)
         first = by_value.setdefault(measure, measure)
-        if measure.names_rel and not first.names_rel:  # AP and AP(rel=1) are one, but not under rel=2
+        if measure.names_rel and not first.names_rel:  # AP and AP(rel=1) are equal, unless evaluate(rel=2) is asked for
             by_value[measure] = copy_with(first, names_rel=True)
     if not by_value:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
@@ -449,7 +449,7 @@ def _split_all(listed: Iterable[MeasureLike]) -> Iterator[MeasureLike]:
 
 
 def _refuse_same_names(measures: Iterable[Measure]) -> None:
-    """Raise `ParameterError` if a name, by which a table would have its row, is that of two measures."""
+    """Raise `ParameterError` if two measures share a name: tables name their rows by it."""
     names: set[str] = set()
     for measure in measures:
         names_of_measure = {str(measure), measure.label}

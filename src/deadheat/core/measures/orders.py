@@ -16,12 +16,13 @@ from deadheat.core.measures.parameters import parameters
 from deadheat.core.phases import Advance, lasting, phase
 from deadheat.core.placements.placements import Placements
 
-MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
-MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
-FEWEST_DRAWN = 100
+MAX_ORDERS = 10_000  # a query with at most so many orders has them listed; of others, at most so many are drawn
+MOST_RANKS = 1 << 23  # of larger ties fewer orders are drawn, so that their ties have at most so many ranks in all
+FEWEST_DRAWN = 100  # orders that are drawn however large the ties are
 CELLS_A_SECOND = 5e7  # ranks of orders
 TO_TAKE_LESS = "with a cutoff or a limit of ranks it takes less"
-RULE_OF_THREE = 3.0  # over the number of draws: with 95% confidence, what no draw shows is at most so probable
+# Divided by the number of draws: at 95% confidence, an outcome that no draw has shown is at most so probable
+RULE_OF_THREE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,12 @@ class Plan:
     def choose(
         cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]], *, fewest: int, most: int | None
     ) -> "Plan":
-        """List orders if they are at most `most` (None: however many), else draw as many, or down to `fewest`."""
+        """Return a plan to list the orders if there are at most `most`, else to draw `fewest` to `most` of them.
+
+        None as `most` lists them however many there are.
+        """
         sizes = [len(codes) for _, codes in ties]
-        if most is None or all(size <= most for size in sizes):  # of larger ties there are more orders than that
+        if most is None or all(size <= most for size in sizes):  # a tie of more documents has more orders than `most`
             n_orders = math.prod(orders.count_arrangements(codes) for _, codes in ties)
             if most is None or n_orders <= most:
                 return cls(ranking, ties, n_orders, is_listed=True)
@@ -69,7 +73,7 @@ def summarize_values(
     is_listed : bool
         Whether these are the values of all orders, so that the mean has no error.
     furthest_from : callable
-        Returns how far from the mean the value of another order could be. It counts where all drawn ones agree.
+        Takes the mean, and returns how far from it the value of an order could be. Called if all drawn ones are equal.
     """
     mean = float(values.mean())
     low, high = float(values.min()), float(values.max())
@@ -89,13 +93,13 @@ class OrdersMeasure(JointMeasure):
     """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
 
     The sample is the same in every call. Its :meth:`moments` are mean, variance, the error of the mean, minimum and
-    maximum. The error is 0 but for queries of which orders are drawn; where all of these agree, 3 by their number times
-    how far another one could be off.
+    maximum. The error is 0 where orders are listed. Where all drawn orders have one value, their variance says nothing,
+    and the error is how far another order could be from it, times 3 divided by the number of draws (the rule of three).
     """
 
     @property
     def n_orders(self) -> tuple[int, int | None]:
-        """Fewest orders that are drawn, and most that are drawn or listed; None: all are listed."""
+        """The fewest orders to draw, and the most to draw or to list; None as the most lists all."""
         return FEWEST_DRAWN, MAX_ORDERS
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
@@ -121,9 +125,9 @@ class OrdersMeasure(JointMeasure):
         return self.moments(placements)[2]
 
     def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return numbers that are equal where the measure sees no difference: the relevance, 0 for unjudged documents.
+        """Return a number for each relevance, the same for documents that the measure cannot tell apart.
 
-        NaN is the relevance of the unjudged; of measures by subtopic it is the sets of subtopics.
+        By default it is the relevance. Unjudged documents are given as NaN, and have 0.
         """
         return np.nan_to_num(relevance)
 
@@ -145,7 +149,7 @@ class OrdersMeasure(JointMeasure):
         """
 
     def reach(self, placements: Placements, query: int) -> int:
-        """Return the rank below which no document makes a difference to the value of a query."""
+        """Return the rank below which no document changes the value of a query."""
         return int(placements.n_retrieved[query])
 
     def compute_over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
@@ -153,7 +157,7 @@ class OrdersMeasure(JointMeasure):
         fewest, most = self.n_orders
         plans = []
         for query in queries.tolist():
-            ranking, ties = self._ties(placements, query)
+            ranking, ties = self._find_ties(placements, query)
             plans.append(Plan.choose(ranking, ties, fewest=fewest, most=most))
         n_cells = sum(plan.n_orders * len(plan.ranking) for plan in plans)
         is_warned = warn_of_time(
@@ -168,12 +172,12 @@ class OrdersMeasure(JointMeasure):
         rows = []
         with progress as advance:
             for query, plan in zip(queries.tolist(), plans, strict=True):
-                values = self._values(placements, query, plan, advance)
-                rows.append(summarize_values(values, is_listed=plan.is_listed, furthest_from=self._furthest_from))
+                values = self._score_orders(placements, query, plan, advance)
+                rows.append(summarize_values(values, is_listed=plan.is_listed, furthest_from=self._measure_furthest))
         return np.array(rows).reshape(len(queries), 5).T
 
-    def _values(self, placements: Placements, query: int, plan: Plan, advance: Advance) -> FloatArray:
-        """Return the value of each order of a query."""
+    def _score_orders(self, placements: Placements, query: int, plan: Plan, advance: Advance) -> FloatArray:
+        """Return the value of each order of a query that is listed or drawn."""
         if plan.is_listed:
             matrices = orders.list_rankings(plan.ranking, plan.ties)
         else:
@@ -185,8 +189,8 @@ class OrdersMeasure(JointMeasure):
             advance(rankings.size)
         return np.concatenate(parts)
 
-    def _furthest_from(self, mean: float) -> float:
-        """Return how far from the mean a value can be."""
+    def _measure_furthest(self, mean: float) -> float:
+        """Return how far from the mean a possible value can be."""
         lowest, highest = self.range
         return max(highest - mean, mean - lowest)
 
@@ -194,24 +198,27 @@ class OrdersMeasure(JointMeasure):
         """Draw orders of a query, in matrices of shape (n_orders, n_ranks)."""
         return orders.draw_rankings(plan.ranking, plan.ties, plan.n_orders, np.random.default_rng(seed))
 
-    def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
-        """Return the codes of the ranks down to the reach, or to the end of a tie there, and the ties that differ."""
+    def _find_ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
+        """Return what :class:`Plan` needs: the codes by rank, and the ties in which codes differ.
+
+        The ranks go down to the reach, or to the end of the tie that the reach is in.
+        """
         first, end = np.searchsorted(placements.query, [query, query + 1])
         above, tied = placements.above[first:end], placements.tied[first:end]
         codes = self.codes(placements.relevance[first:end])
         reach = self.reach(placements, query)
-        is_near = above < reach
-        above, tied, codes = above[is_near], tied[is_near], codes[is_near]
+        is_within_reach = above < reach
+        above, tied, codes = above[is_within_reach], tied[is_within_reach], codes[is_within_reach]
         last_rank = int((above + tied).max(initial=0))
         unjudged = float(self.codes(np.array([np.nan]))[0])
         ranking = np.full(max(reach, last_rank), unjudged)
         ties: list[tuple[int, FloatArray]] = []
         for start in np.unique(above).tolist():
             is_in_tie = above == start
-            judged = codes[is_in_tie]
-            values = np.full(int(tied[is_in_tie][0]), unjudged)
-            values[: len(judged)] = judged
-            ranking[start : start + len(values)] = values
-            if len(np.unique(values)) > 1:
-                ties.append((start, values))
+            judged_codes = codes[is_in_tie]
+            tie_codes = np.full(int(tied[is_in_tie][0]), unjudged)
+            tie_codes[: len(judged_codes)] = judged_codes
+            ranking[start : start + len(tie_codes)] = tie_codes
+            if len(np.unique(tie_codes)) > 1:
+                ties.append((start, tie_codes))
         return ranking, ties

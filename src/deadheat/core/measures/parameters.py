@@ -13,8 +13,8 @@ from deadheat.core.structures import T
 from deadheat.core.wording import did_you_mean, format_given
 
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
-GAIN_OF_DCG = {"log2": "linear", "exp-log2": "exp"}  # by the forms of DCG that ir_measures has
-LETTERS = "abcd"  # for the numbers of a call that have no name
+GAIN_OF_DCG = {"log2": "linear", "exp-log2": "exp"}  # our `gain` by what ir_measures calls `dcg`
+LETTERS = "abcd"  # names of the numbers in parentheses that have none, in the text of what is allowed
 
 
 def parameter(default: Any, check: "Check", meaning: str) -> Any:  # noqa: ANN401 - typed by its field
@@ -28,10 +28,9 @@ def parameter(default: Any, check: "Check", meaning: str) -> Any:  # noqa: ANN40
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def parameters(measure: type[T]) -> type[T]:
-    """Make the fields of a class of measures parameters; `register` does so, too, of those that it registers.
+    """Make the fields of a class its parameters. Classes that are not registered need this; `register` does it itself.
 
-    A dataclass would compile methods for each class, which took a quarter of the time of imports: the base class of all
-    measures has them.
+    `Measure` has the methods that a dataclass would compile for each class: that took a quarter of the import time.
     """
     return dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)(measure)
 
@@ -108,7 +107,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Only:
-    """A value that a function accepts and brings to its normal form; `allowed` says in words which ones."""
+    """Values that the function `normal` accepts, and brings to their normal form.
+
+    Attributes
+    ----------
+    allowed : str
+        Which values it accepts, in words.
+    normal : callable
+        Raises ValueError or TypeError for others.
+    """
 
     allowed: str
     normal: Callable[[Any], Any]
@@ -131,14 +138,14 @@ CUTOFF = Only("a whole number from 1 on, or None", _cutoff)
 
 @dataclass(frozen=True)
 class Call:
-    """A word, some with numbers behind it: ``"log(2)"``, ``"sigmoid(1, 2)"``.
+    """A word, with numbers in parentheses where it takes some: ``"exp"``, ``"log(2)"``, ``"sigmoid(1, 2)"``.
 
     Attributes
     ----------
     forms : dict of str to tuple of Number
         The words, and the numbers that each takes.
     mapping : bool
-        Whether a mapping from relevance to gain is taken, too.
+        Whether a mapping from relevance to gain is allowed, too.
     """
 
     forms: dict[str, tuple[Number, ...]]
@@ -179,13 +186,18 @@ class Call:
 
     def split(self, value: Any) -> tuple[str, tuple[float, ...]]:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the word and its numbers."""
-        match = CALL.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
-        if not match or match[1] not in self.forms:
+        match = None
+        if isinstance(value, str):
+            match = CALL.fullmatch(value.replace(" ", ""))
+        if match is None or match[1] not in self.forms:
             raise ParameterError(hint=did_you_mean(value, self.forms))
-        word, inside = match[1], match[2] or ""
+        word = match[1]
+        inside = match[2] or ""
         if "_" in inside or not inside.isascii():
             raise ValueError  # Python reads 1_0 as 10
-        given = [float(part) for part in inside.split(",")] if inside else []
+        given = []
+        if inside:
+            given = [float(part) for part in inside.split(",")]
         numbers = tuple(check(number) for check, number in zip(self.forms[word], given, strict=True))
         return word, numbers
 
@@ -212,7 +224,7 @@ Check: TypeAlias = Number | Choice | Only | Call
 def translate_gain(parameters: Mapping[str, object], names: list[str]) -> dict[str, object]:
     """Return parameters with `gain` where ir_measures has ``dcg="exp-log2"`` or ``gains={...}``.
 
-    Both together, and a form of DCG that is not known, are left as they are; so is all of a measure without `gain`.
+    Nothing changes if `gain` is given or the measure has none, or if `dcg` is unknown or contradicts ``gains``.
 
     Parameters
     ----------
@@ -238,8 +250,8 @@ def translate_gain(parameters: Mapping[str, object], names: list[str]) -> dict[s
     return translated
 
 
-def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
-    """Return the error for a parameter that a measure does not have, of those with the given names."""
+def make_parameter_error(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
+    """Return the error for a parameter that a measure does not have; `names` are those that it has."""
     if name == "cutoff":
         return MeasureError(f"{measure} takes no cutoff", found=f"@{format_given(value)}")
     return MeasureError(
@@ -249,7 +261,7 @@ def unknown_parameter(measure: str, name: str, value: object, names: list[str]) 
 
 
 def _suggest_parameter(measure: str, name: str, value: object, names: list[str]) -> str:
-    """Return how to say what a parameter of another tool, or a misspelt one, says; empty if nobody knows."""
+    """Return what to write instead of a misspelt parameter, or of one of another tool; empty if nothing is near."""
     if name == "judged_only":
         return "It is an option of evaluate, for all measures: judged_only=True, or deadheat evaluate -J"
     if name in {"dcg", "gains"} and "gain" in names:

@@ -77,17 +77,17 @@ class bpref(JointMeasure, RelevanceMeasure):
         )
 
     def bound(self, placements: Placements) -> IntArray:
-        """Return the smaller of the numbers of relevant and of other judged documents, by query."""
+        """Return min(R, N), by query: the number of relevant documents, or of judged others if that is smaller."""
         n_relevant = placements.n_relevant(self.rel)
         n_others = placements.n_relevant(min(0, self.rel)) - n_relevant
         return np.minimum(n_relevant, n_others)
 
     def value_below(self, placements: Placements, query: IntArray, others_above: IntArray) -> FloatArray:
-        """Return what a relevant document counts with so many judged others above it."""
+        """Return the term of a relevant document, given the number of judged others above it."""
         n_relevant = placements.n_relevant(self.rel)[query]
         bound = self.bound(placements)[query]
-        left = 1 - np.minimum(others_above, n_relevant) / np.maximum(bound, 1)
-        return np.where(others_above > 0, left, 1.0)
+        term = 1 - np.minimum(others_above, n_relevant) / np.maximum(bound, 1)
+        return np.where(others_above > 0, term, 1.0)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""

@@ -17,7 +17,7 @@ from deadheat.core.placements.placements import Placements
 
 @dataclass(frozen=True, eq=False)
 class KindTies:
-    """The ties of which some document counts.
+    """The ties with a document that counts. Its documents are of several kinds, and those of one kind count the same.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class GainTies(KindTies):
 
     @classmethod
     def from_gains(cls, placements: Placements, gains: FloatArray) -> "GainTies":
-        """Find the ties of which some document has a gain; `gains` is that of each row."""
+        """Return the ties with a document that has a gain; `gains` has that of each row."""
         highest_first = np.lexsort((-gains, placements.above, placements.query))
         rows = highest_first[gains[highest_first] > 0]
         query, above, gains = placements.query[rows], placements.above[rows], gains[rows]
@@ -61,12 +61,12 @@ class GainTies(KindTies):
         kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
         tie_of_kind = tie[kinds]
         n_of_kind = np.diff(np.append(kinds, len(rows)))
-        place = np.arange(len(kinds)) - np.searchsorted(tie_of_kind, tie_of_kind)  # of a kind among those of its tie
-        n_kinds = int(place.max(initial=0)) + 1
+        column = np.arange(len(kinds)) - np.searchsorted(tie_of_kind, tie_of_kind)  # the place of a kind in its tie
+        n_kinds = int(column.max(initial=0)) + 1
         counts = np.zeros((len(starts), n_kinds), np.int64)
         levels = np.zeros((len(starts), n_kinds))
-        counts[tie_of_kind, place] = n_of_kind
-        levels[tie_of_kind, place] = gains[kinds]
+        counts[tie_of_kind, column] = n_of_kind
+        levels[tie_of_kind, column] = gains[kinds]
         return cls(
             query=query[starts],
             tied=placements.tied[rows][starts],
@@ -76,22 +76,32 @@ class GainTies(KindTies):
             before=scan_before(segment_sums(gains, starts), query[starts], np.add),
         )
 
-    def with_seen(self, gains: FloatArray, ties: IntArray, seen: Sequence[IntArray]) -> FloatArray:
-        """Return gains, shaped as states are, and those of the documents that were seen in some ties added to them."""
-        for kind, number in enumerate(seen):
-            gains = gains + along(self.levels[ties, kind], seen) * number
+    def add_seen(self, gains: FloatArray, ties: IntArray, seen: Sequence[IntArray]) -> FloatArray:
+        """Return `gains` plus the gains of the documents that were seen; shaped as the states are.
+
+        Parameters
+        ----------
+        gains : ndarray
+            A number for each state, or for each tie as :func:`shape_for_states` returns it.
+        ties : ndarray of int
+            Which ties.
+        seen : sequence of ndarray of int
+            For each kind, how many documents each state has seen.
+        """
+        for kind, n_seen in enumerate(seen):
+            gains = gains + shape_for_states(self.levels[ties, kind], seen) * n_seen
         return gains
 
 
 class PrefixMeasure(OrdersMeasure):
     """A sum over the ranks, divided by a constant of the query."""
 
-    # states of one tie over all its ranks, in about a second; beyond, orders are drawn
+    # so many states of one tie, over all its ranks, take about a second; for a tie of more, orders are drawn
     most_steps: ClassVar[int] = 1 << 24
 
     @abstractmethod
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
-        """Return the ties, in the order of queries and ranks, and what their ranks add."""
+        """Return the ties, in the order of queries and ranks, and a function that returns what a rank adds."""
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return what the sum is divided by, of shape (n_queries,); the value is 0 where it is 0."""
@@ -101,32 +111,39 @@ class PrefixMeasure(OrdersMeasure):
         """Compute mean, variance, standard error, minimum and maximum."""
         ties, added = self.ties(placements)
         n_steps = prefix_counts.n_steps(ties.tied, ties.counts)
-        large = np.unique(ties.query[n_steps > self.most_steps])  # queries whose orders are drawn
-        exact = np.flatnonzero(~np.isin(ties.query, large))  # ties
+        sampled_queries = np.unique(ties.query[n_steps > self.most_steps])
+        exact_ties = np.flatnonzero(~np.isin(ties.query, sampled_queries))
         inside = self.inside(ties.above, ties.tied)
 
-        def added_by(index: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            return added(exact[index], j, kind, seen)
+        def added_by_exact(index: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            return added(exact_ties[index], j, kind, seen)
 
-        parts = prefix_counts.moments(ties.tied[exact], inside[exact], ties.counts[exact], added_by)
-        mean, variance, low, high = (placements.by_query(part, ties.query[exact]) for part in parts)
+        parts = prefix_counts.moments(
+            ties.tied[exact_ties], inside[exact_ties], ties.counts[exact_ties], added_by_exact
+        )
+        query = ties.query[exact_ties]
+        mean, variance, low, high = (placements.by_query(part, query) for part in parts)
+        no_error = np.zeros_like(mean)
         divisor = self.divisor(placements)
-        moments = divide_or_zero(np.array([mean, variance, np.zeros_like(mean), low, high]), divisor)
-        moments[1] = divide_or_zero(moments[1], divisor)  # of the variance, the square
-        moments[:, large] = self.compute_over_orders(placements, large)
+        moments = divide_or_zero(np.array([mean, variance, no_error, low, high]), divisor)
+        moments[1] = divide_or_zero(moments[1], divisor)  # the variance is divided by the square
+        moments[:, sampled_queries] = self.compute_over_orders(placements, sampled_queries)
         return tuple(moments)
 
 
 class MeanMeasure(PrefixMeasure):
-    """A sum over the ranks whose mean is exact however many documents tie: a sum of means."""
+    """A sum over the ranks whose mean is exact however many documents tie, as it is a sum of means.
 
-    standard_error = Measure.standard_error  # 0: the mean is exact, also where variance and extremes are of a sample
+    Where orders are drawn, only its variance and extremes are those of the sample.
+    """
+
+    standard_error = Measure.standard_error  # 0 for all queries
 
     def has_drawn_spread(self, placements: Placements) -> BoolArray:
         """Tell for which queries variance and extremes are those of drawn orders."""
         return self.moments(placements)[2] > 0
 
 
-def along(values: FloatArray | IntArray, seen: Sequence[IntArray]) -> Any:  # noqa: ANN401 - of the dtype of the values
-    """Return numbers of ties, shaped for the states of the kinds, each of which has an axis in `seen`."""
+def shape_for_states(values: FloatArray | IntArray, seen: Sequence[IntArray]) -> Any:  # noqa: ANN401 - the same dtype
+    """Return numbers of ties in a shape that broadcasts with states: one axis for the ties, then the axes of `seen`."""
     return values.reshape(-1, *(1 for _ in range(seen[0].ndim)))

@@ -11,8 +11,8 @@ from deadheat.core.measures.parameters import parameters
 
 M = TypeVar("M", bound=type[Measure])
 REGISTRY: dict[str, type[Measure]] = {}
-ALIASES: dict[str, str] = {}  # the names of classes by their other names
-PRESETS: dict[str, Mapping[str, Any]] = {}  # parameters by the names that stand for them
+ALIASES: dict[str, str] = {}  # from another name to the name of the class
+PRESETS: dict[str, Mapping[str, Any]] = {}  # from another name to the parameters that it implies
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -66,7 +66,7 @@ def register(
         _check_name_is_free(measure)
         for name, value in attributes.items():
             setattr(measure, name, value)
-        if "__dataclass_fields__" not in vars(measure):  # else it has the head of a dataclass
+        if "__dataclass_fields__" not in vars(measure):  # else the class was decorated as a dataclass
             parameters(measure)
         _check_other_names_are_free(measure)
         REGISTRY[measure.__name__] = measure
@@ -100,7 +100,11 @@ def _check_name_is_free(measure: type[Measure]) -> None:
 
 def _check_other_names_are_free(measure: type[Measure]) -> None:
     for name in other_names(measure):
-        owner = name if name in REGISTRY else ALIASES.get(name, measure.__name__)
+        owner = measure.__name__
+        if name in REGISTRY:
+            owner = name
+        elif name in ALIASES:
+            owner = ALIASES[name]
         if owner != measure.__name__:
             raise MeasureError(
                 f"its other name {name!r} is taken by {owner}", measure=measure.__name__, hint="choose another"

@@ -1,4 +1,4 @@
-"""Which measures are computed: those of an evaluation at its lowest relevant level, and values by their names."""
+"""Which measures an evaluation computes, at which lowest relevant level, and how their values are found by name."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -55,7 +55,7 @@ class ByMeasure(dict[str, V]):
 
 
 def choose_measures(kind: KindOfJudgments, measures: Measures) -> tuple[Measure, ...]:
-    """Return the measures of an evaluation: the given ones, or the defaults for None, as a kind of judgments has them.
+    """Return the measures of an evaluation under a kind of judgments: the given ones, or for None its defaults.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def choose_measures(kind: KindOfJudgments, measures: Measures) -> tuple[Measure,
 
 
 def set_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ...]:
-    """Return the measures that are computed: those with a lowest relevant level that they do not name have `rel`.
+    """Return the measures to compute: each that has a lowest relevant level, and names none, gets `rel`.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def set_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ..
     Raises
     ------
     ParameterError
-        A measure names the level that is its default: with another `rel` it looks as if it named none.
+        A measure names the level that is its default, and `rel` is another: its name would not show which one counts.
 
     Examples
     --------
@@ -93,7 +93,8 @@ def set_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ..
         return distinct
     for measure in distinct:
         default = default_rel(measure)
-        if measure.names_rel and _rel_of(measure) == default != rel:
+        names_default = measure.names_rel and _rel_of(measure) == default
+        if names_default and default != rel:
             raise ParameterError(
                 f"cannot be combined with {measure}, which names the default, rel={default:g}",
                 argument="rel",

@@ -37,7 +37,7 @@ class RelevanceMeasure(Measure):
 
 
 class TopMeasure(SumMeasure):
-    """The share of the top k that is relevant, or judged if it has no `rel`; a measure may have another divisor."""
+    """The relevant documents in the top k (judged ones, if there is no `rel`), divided by k or another number."""
 
     @abstractmethod
     def k(self, placements: Placements) -> IntArray:
@@ -64,18 +64,18 @@ class TopMeasure(SumMeasure):
         ties, inside = self._ties(placements)
         divisor = self.divisor(placements)
         n_sure = placements.by_query(np.where(inside == ties.tied, ties.count, 0), ties.query)
-        distributions = {}
-        for code in queries.tolist():
-            value = divide_or_zero(n_sure[[code]], divisor[[code]])
-            distributions[code] = (value, np.ones(1))
+        by_query = {}
+        for query in queries.tolist():
+            value = divide_or_zero(n_sure[[query]], divisor[[query]])
+            by_query[query] = (value, np.ones(1))
         is_cut = (inside > 0) & (inside < ties.tied) & np.isin(ties.query, queries)
         cut = ties[is_cut]
         for index, count, probability in counts.distribution(cut.tied, inside[is_cut], cut.count):
-            for row, code in enumerate(cut.query[index].tolist()):
+            for row, query in enumerate(cut.query[index].tolist()):
                 is_possible = probability[row] > 0  # the rest is padding
-                values = divide_or_zero(n_sure[code] + count[row, is_possible], divisor[code])
-                distributions[code] = (values, probability[row, is_possible])
-        return list(distributions.values())
+                values = divide_or_zero(n_sure[query] + count[row, is_possible], divisor[query])
+                by_query[query] = (values, probability[row, is_possible])
+        return [by_query[query] for query in queries.tolist()]
 
 
 class CutTopMeasure(CutMeasure, TopMeasure):
@@ -83,7 +83,7 @@ class CutTopMeasure(CutMeasure, TopMeasure):
 
 
 class CutShare(CutTopMeasure):
-    """A share of the documents looked at: at the first rank 0 or 1."""
+    """The share of the top k that counts, over a divisor that is 1 at cutoff 1: there the value is 0 or 1."""
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -92,7 +92,7 @@ class CutShare(CutTopMeasure):
 
 
 class NormMeasure(CutMeasure):
-    """A measure whose `norm` may be the relevant documents of the whole list."""
+    """A measure whose parameter `norm` chooses the divisor, which may look at the whole list."""
 
     norm: str
 
@@ -111,9 +111,10 @@ def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
 
 
 def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | None = None) -> FloatArray:
-    """Return the number of relevant documents that no tie order changes, of shape (n_queries,).
+    """Return the divisor that a `norm` names, of shape (n_queries,); no tie order changes it.
 
-    Those of the qrels (``"R"``), at most the cutoff (``"min"``), or those of the whole list.
+    It is the number of relevant documents in the qrels (``"R"``), the same up to the cutoff (``"min"``), or that of the
+    relevant documents in the whole list (any other norm).
     """
     if norm not in {"R", "min"}:
         return retrieved_relevant(placements, rel)
@@ -185,7 +186,7 @@ class R(RelevanceMeasure, NormMeasure, CutTopMeasure):
 
     @property
     def is_zero_or_one(self) -> bool:
-        """Whether the value is 1 as soon as anything that counts is found."""
+        """Whether the divisor is what is found: then the value is 1, or 0 if nothing is."""
         return self.cutoff is None and self.norm == "retrieved_all"
 
     def divisor(self, placements: Placements) -> FloatArray:
@@ -224,7 +225,7 @@ class F(RelevanceMeasure, NormMeasure, CutTopMeasure):
         return self.cutoff == 1 and self.beta == 0
 
     def weights(self) -> tuple[float, float]:
-        """Return the weights of k and of R: 1 and beta^2, over the larger of the two, as a square may overflow."""
+        """Return the weights of k and of R: 1 and beta^2, divided by the larger of them so that no square overflows."""
         if self.beta <= 1:
             return 1.0, self.beta**2
         return (1 / self.beta) ** 2, 1.0
@@ -310,7 +311,7 @@ class Judged(CutShare):
 
 
 class Count(Measure):
-    """A number that no tie order changes."""
+    """A number of queries or documents that no tie order changes."""
 
     range = (0.0, np.inf)
     total = True
@@ -322,7 +323,7 @@ class Count(Measure):
 
 
 class Size(Count):
-    """A number that does not depend on which documents a list holds."""
+    """A number that does not depend on which documents are retrieved."""
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return 0 for each list."""

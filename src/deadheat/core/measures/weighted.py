@@ -8,29 +8,29 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray
 from deadheat.core.kernels import linear
 from deadheat.core.kernels.segments import segment_sums
-from deadheat.core.measures.base import Measure, ideal_ties
+from deadheat.core.measures.base import Measure, tie_judged_documents
 from deadheat.core.measures.families import CutMeasure, SumMeasure
 from deadheat.core.measures.gains import compute_gains, ideal_gains
 from deadheat.core.measures.parameters import Call, Gains, parameter, parameters
 from deadheat.core.placements import policies
 from deadheat.core.placements.placements import Placements
 
-MOST_RANKS = 1 << 13  # of the tie of all judgments in which the best value is searched
+MOST_RANKS = 1 << 13  # in the tie of all judged documents whose best order `reachable` looks for
 
 
 def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return, for each tie, the sum of the gains and the sum of their squares about the tie's mean.
+    """Return the sum of the gains of each tie, and the sum of their squared deviations from its mean gain.
 
     Parameters
     ----------
     placements : Placements
     key : hashable
-        Names the gains, so that measures with the same ones share the sums.
+        A name for the gains: measures with the same one share the sums.
     gains : ndarray of shape (n_rows,)
 
     Returns
     -------
-    total, squares : ndarray of shape (n_groups,)
+    total, squares : ndarray of shape (n_ties,)
     """
 
     def find() -> tuple[FloatArray, FloatArray]:
@@ -39,10 +39,10 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
         starts, sizes = placements.tie_starts, placements.tie_sizes
         tied = placements.tied[starts]
         total = segment_sums(gains, starts)
-        centre = total / np.maximum(tied, 1)
-        squares = segment_sums((gains - np.repeat(centre, sizes)) ** 2, starts)
-        of_unjudged = (tied - sizes) * centre**2  # their gain is 0
-        return total, squares + of_unjudged
+        centre = total / np.maximum(tied, 1)  # the mean gain
+        squares_of_judged = segment_sums((gains - np.repeat(centre, sizes)) ** 2, starts)
+        squares_of_unjudged = (tied - sizes) * centre**2  # their gain is 0
+        return total, squares_of_judged + squares_of_unjudged
 
     return placements.cached(("gain_moments", key), find)
 
@@ -58,30 +58,30 @@ def weighted_sum(
         Whose cutoff is taken.
     placements : Placements
     gains : tuple
-        A name for the gains, and the gain of each row.
+        A name for the gains, and the gain of each row, as :meth:`WeightedMeasure.gains` returns them.
     weights : ndarray of shape (n_ranks,)
-        Of all ranks that count.
+        Those of all ranks that count, from rank 1 on.
     squares : bool
     """
     starts = placements.tie_starts
     above, tied = placements.above[starts], placements.tied[starts]
     inside = measure.inside(above, tied)
-    total, spread = gain_moments(placements, *gains)
+    total_gain, squared_deviations = gain_moments(placements, *gains)
     if squares:
-        part = linear.variance(above, tied, inside, spread, weights=weights)
+        part = linear.variance(above, tied, inside, squared_deviations, weights=weights)
     else:
-        part = linear.mean(above, tied, inside, total, weights=weights)
+        part = linear.mean(above, tied, inside, total_gain, weights=weights)
     return placements.by_query(part, placements.query[starts])
 
 
 def weights_fall(weights: FloatArray) -> bool:
-    """Tell whether no rank has a larger weight than one above it, nor a negative one."""
+    """Tell whether weights never rise from a rank to the next, and none is negative."""
     return bool((weights >= 0).all() and (weights[1:] <= weights[:-1]).all())
 
 
 @parameters
 class GainMeasure(Measure):
-    """A measure of gains, which a relevance is mapped to."""
+    """A measure of gains: the parameter `gain` says which gain each relevance has."""
 
     gain: Any = parameter("linear", Call({"linear": (), "exp": ()}, mapping=True), "gain of a relevance")
 
@@ -91,9 +91,10 @@ class GainMeasure(Measure):
         return np.bincount(placements.judged_query[has_gain], minlength=placements.n_queries) > 0
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the values with the gains of each tie ascending and descending, also if a mapping does not rise."""
-        rises_with_relevance = not isinstance(self.gain, Gains)
-        if rises_with_relevance or isinstance(self, WeightedMeasure):
+        """Return the smallest and the largest value: the gains of each tie ascending, and descending."""
+        may_fall_with_relevance = isinstance(self.gain, Gains)
+        finds_extremes_of_any_gains = isinstance(self, WeightedMeasure)
+        if not may_fall_with_relevance or finds_extremes_of_any_gains:
             return super().extremes(placements)
         gains = compute_gains(self.gain, placements.relevance)
         low = self.mean(policies.arrange(placements, gains, best=False))
@@ -118,12 +119,12 @@ class WeightedMeasure(SumMeasure, CutMeasure):
         return weighted_sum(self, placements, gains, self.weights_to_depth(placements), squares=squares)
 
     def weights_to_depth(self, placements: Placements) -> FloatArray:
-        """Return the weights of all ranks that count in some of these lists."""
+        """Return the weights of ranks 1 to the deepest one that counts in any of these lists."""
         deepest = self.depth(placements).max(initial=1)
         return self.weights(int(deepest))
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value: the gains of each tie against its weights, and along with them."""
+        """Return the smallest and the largest value: high gains at low weights, and high gains at high weights."""
         if not placements.have_ties:
             return super().extremes(placements)
         weights = self.weights_to_depth(placements)
@@ -132,20 +133,20 @@ class WeightedMeasure(SumMeasure, CutMeasure):
             return super().extremes(placements)
         _, gains = self.gains(placements)
         if falls:
-            along = self.mean(policies.arrange_around_unjudged(placements, gains))
-            against = self.mean(policies.arrange_around_unjudged(placements, -gains))
+            highest_first = self.mean(policies.arrange_around_unjudged(placements, gains))
+            lowest_first = self.mean(policies.arrange_around_unjudged(placements, -gains))
         else:
-            along = self.mean(policies.arrange_by_weight(placements, gains, weights))
-            against = self.mean(policies.arrange_by_weight(placements, -gains, weights))
-        return np.minimum(along, against), np.maximum(along, against)
+            highest_first = self.mean(policies.arrange_by_weight(placements, gains, weights))
+            lowest_first = self.mean(policies.arrange_by_weight(placements, -gains, weights))
+        return np.minimum(highest_first, lowest_first), np.maximum(highest_first, lowest_first)
 
     def gains_follow_relevance(self, placements: Placements) -> bool:
-        """Tell whether the gains of each tie rise with relevance, from 0 on, so that its rows are best first."""
+        """Tell whether the rows of each tie, which are sorted by relevance, have falling gains, none below 0."""
         name, gains = self.gains(placements)
 
         def find() -> bool:
             is_in_order = gains[1:] <= gains[:-1]
-            is_in_order[placements.tie_starts[1:] - 1] = True  # of two ties any order will do
+            is_in_order[placements.tie_starts[1:] - 1] = True  # from one tie to the next gains may rise
             return bool(is_in_order.all() and gains.min(initial=0.0) >= 0)
 
         return placements.cached(("gains_follow_relevance", name), find)
@@ -153,20 +154,21 @@ class WeightedMeasure(SumMeasure, CutMeasure):
     def reachable(self, placements: Placements) -> FloatArray:
         """Return the best value that the judgments of each query allow a ranking; NaN where none is known.
 
-        Where weights do not fall, unjudged documents may keep the others from ranks of a low weight. Then the limit is
-        known with a cutoff alone.
+        Where weights do not fall, a ranking may be better with unjudged documents at the ranks of low weight. Then the
+        limit is known only with a cutoff: the tie that is searched has as many unjudged documents.
         """
         best = super().reachable(placements)
         if not self.can_list_orders(placements):
             return best
         all_judged = np.ones(len(placements.judged_query), np.bool_)
-        ideal = ideal_ties(placements, all_judged, min(self.cutoff or 1, MOST_RANKS))
+        n_unjudged = min(self.cutoff or 1, MOST_RANKS)
+        ideal = tie_judged_documents(placements, all_judged, n_unjudged)
         falls = weights_fall(self.weights_to_depth(ideal))
         if falls and self.gains_follow_relevance(ideal):
             return best
         if falls:
             _, gains = self.gains(ideal)
-            ideal = ideal_ties(placements, gains > 0)
+            ideal = tie_judged_documents(placements, gains > 0)
         elif self.cutoff is None or self.cutoff > MOST_RANKS:
             return np.full(placements.n_queries, np.nan)
         low, high = self.extremes(ideal)

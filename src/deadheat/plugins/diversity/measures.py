@@ -17,7 +17,7 @@ from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import divide_or_zero, scan_before, segment_sums
 from deadheat.core.measures.families import CutMeasure, computed_once, ranks_to
 from deadheat.core.measures.parameters import Number, parameter, parameters
-from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, along
+from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, shape_for_states
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL
 from deadheat.core.placements.placements import Placements
@@ -72,8 +72,10 @@ class TopicMeasure(MeanMeasure):
         over, n_relevant = before[tie, topic], topics.n_relevant[query, topic]
 
         def added(ties: IntArray, j: int, _: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_above = along(over[ties], seen) + seen[0]
-            return self.worth(along(above[ties] + j, seen), n_above, along(n_relevant[ties], seen))
+            n_above = shape_for_states(over[ties], seen) + seen[0]
+            return self.worth(
+                shape_for_states(above[ties] + j, seen), n_above, shape_for_states(n_relevant[ties], seen)
+            )
 
         means = prefix_counts.moments(tied, self.inside(above, tied), counts[tie, topic][:, None], added)[0]
         return divide_or_zero(placements.by_query(means, query), self.divisor(placements))
@@ -86,14 +88,14 @@ class TopicMeasure(MeanMeasure):
         before = scan_before(of_ties, found.query, np.add)
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            rank, total = along(found.above[ties] + j, seen), along(np.zeros(1), seen)
+            rank, total = shape_for_states(found.above[ties] + j, seen), shape_for_states(np.zeros(1), seen)
             for topic in np.flatnonzero(member[ties, kind].any(axis=0)).tolist():
-                over = along(before[ties, topic], seen)
+                over = shape_for_states(before[ties, topic], seen)
                 for other, number in enumerate(seen):
                     if (is_own := member[ties, other, topic]).any():
-                        over = over + along(is_own.astype(np.float64), seen) * number
-                worth = self.worth(rank, over, along(topics.n_relevant[found.query[ties], topic], seen))
-                total = total + along(member[ties, kind, topic].astype(np.float64), seen) * worth
+                        over = over + shape_for_states(is_own.astype(np.float64), seen) * number
+                worth = self.worth(rank, over, shape_for_states(topics.n_relevant[found.query[ties], topic], seen))
+                total = total + shape_for_states(member[ties, kind, topic].astype(np.float64), seen) * worth
             return total
 
         return found, added

@@ -10,7 +10,7 @@ from deadheat.core.kernels.segments import divide_or_zero, scan_before
 from deadheat.core.measures.families import computed_once, ranks_to
 from deadheat.core.measures.gains import LOWEST_POSITIVE, PositiveMeasure
 from deadheat.core.measures.parameters import CUTOFF, FLAG, Number, parameter
-from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, along
+from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, shape_for_states
 from deadheat.core.measures.registration import register
 from deadheat.core.placements.placements import Placements
 
@@ -136,8 +136,8 @@ class Compat(PositiveMeasure, MeanMeasure):
         ends, harmonic = self._depth(placements)[found.query], self._harmonic(placements)
 
         def worth(ties: IntArray, j: int, first: IntArray, seen: IntArray) -> FloatArray:
-            rank = np.maximum(along(found.above[ties] + j, [seen]), along(first, [seen]) + seen)
-            end = along(ends[ties], [seen])
+            rank = np.maximum(shape_for_states(found.above[ties] + j, [seen]), shape_for_states(first, [seen]) + seen)
+            end = shape_for_states(ends[ties], [seen])
             # 0 beyond the depth, and in states that no order reaches
             return harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
 

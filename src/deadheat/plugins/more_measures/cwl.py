@@ -20,7 +20,7 @@ from deadheat.core.measures.families import CutMeasure, ranks_to
 from deadheat.core.measures.gains import scale_top
 from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.measures.parameters import CUTOFF, Number, parameter, parameters
-from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
+from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, shape_for_states
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.weighted import WeightedMeasure
 from deadheat.core.placements.placements import Placements
@@ -170,9 +170,9 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
         last = self.k(placements)[found.query]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            before = found.with_seen(along(found.before[ties], seen), ties, seen)
-            after = before + along(found.levels[ties, kind], seen)
-            rank, k = along(found.above[ties] + j, seen), along(last[ties], seen)
+            before = found.add_seen(shape_for_states(found.before[ties], seen), ties, seen)
+            after = before + shape_for_states(found.levels[ties, kind], seen)
+            rank, k = shape_for_states(found.above[ties] + j, seen), shape_for_states(last[ties], seen)
             is_read = (before < self.T - NEARLY) & (rank <= k)
             return np.where(is_read, np.where(after < self.T - NEARLY, after / k, after / rank) - before / k, 0.0)
 

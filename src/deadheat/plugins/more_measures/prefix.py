@@ -8,7 +8,7 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import scan_before, segment_sums
 from deadheat.core.measures.gains import compute_gains, ideal_gains
-from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, along
+from deadheat.core.measures.prefix import GainTies, KindTies, PrefixMeasure, shape_for_states
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.measures.weighted import GainMeasure
@@ -69,11 +69,11 @@ class infAP(RelevanceMeasure, PrefixMeasure):
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             if kind:
-                return along(np.zeros(1), seen)
+                return shape_for_states(np.zeros(1), seen)
             relevant, other, pooled = (
-                along(before[ties, n], seen) + (seen[n] if n < len(seen) else 0) for n in range(3)
+                shape_for_states(before[ties, n], seen) + (seen[n] if n < len(seen) else 0) for n in range(3)
             )
-            return _inferred(along(above[ties] + j, seen), relevant, relevant + other, pooled)
+            return _inferred(shape_for_states(above[ties] + j, seen), relevant, relevant + other, pooled)
 
         return KindTies(query[own], placements.tied[starts][own], above, counts[own]), added
 
@@ -130,10 +130,10 @@ class G(PrefixMeasure, GainMeasure):
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             own = found.levels[ties, kind]
-            gained = found.with_seen(along(found.before[ties] + own, seen), ties, seen)
-            cost = along(self._cost(placements, found.above[ties] + j, found.query[ties]), seen)
+            gained = found.add_seen(shape_for_states(found.before[ties] + own, seen), ties, seen)
+            cost = shape_for_states(self._cost(placements, found.above[ties] + j, found.query[ties]), seen)
             # less is for states that no order reaches
-            return along(own, seen) / np.log2(np.maximum(2 + cost - gained, 2.0))
+            return shape_for_states(own, seen) / np.log2(np.maximum(2 + cost - gained, 2.0))
 
         return found, added
 
@@ -192,7 +192,9 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
         found = placements.relevant(self.rel)
 
         def added(ties: IntArray, j: int, _kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            return _strip(along(found.above[ties] + j, seen), along(found.before[ties] + 1, seen) + seen[0])
+            return _strip(
+                shape_for_states(found.above[ties] + j, seen), shape_for_states(found.before[ties] + 1, seen) + seen[0]
+            )
 
         return KindTies(found.query, found.tied, found.above, found.count[:, None]), added
 
