@@ -1,7 +1,7 @@
 """From qrels and a run to exact scores by query: evaluate(), and what commands share with it.
 
-Every run has costs that do not depend on its size: joins, and calls of each measure. They are paid once for runs that
-are evaluated together, which are placed and scored as one run with the queries of all.
+Some costs of a run do not depend on its size: joins, and calls of each measure. So several runs are placed and scored
+as one run, which has the queries of all of them, where :func:`_can_be_evaluated_together` allows it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from deadheat.core.random_generators import Rng
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.wording import format_count, format_list
 
-MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
+MOST_TOGETHER = 64  # runs that are placed together; the next ones use the memory of their columns again
 
 
 def evaluate_many(
@@ -60,7 +60,7 @@ def evaluate_many(
     *,
     rule: str | None = None,
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
-    """Evaluate runs as :func:`evaluate_under` does each, those of rows in memory together.
+    """Evaluate runs, each with the result of :func:`evaluate_under`; runs with rows in memory are evaluated together.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ def evaluate_many(
     rngs : sequence of numpy.random.Generator or int, optional
         For ``ties="random"``, one for each run.
     rule : {"doc_id", "input"}, optional
-        To break ties by beside the policy of the conventions.
+        A second way to break ties, for `values_by_rule`.
 
     Yields
     ------
     evaluation : Evaluation
-    by_rule : list of ndarray of float, shape (n_queries,)
-        The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
+    values_by_rule : list of ndarray of float, shape (n_queries,)
+        The values of each measure if the rule breaks the ties, NaN for queries that do not count; empty without a rule.
     """
     check_conventions(conventions, qrels, measures)
     if _can_be_evaluated_together(conventions, qrels, runs, measures):
@@ -95,7 +95,7 @@ def evaluate_many(
 def _can_be_evaluated_together(
     conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]
 ) -> bool:
-    """Tell whether there are several runs, and each query's values depend on its own rows and judgments alone."""
+    """Tell whether there are several runs, in which each query's values depend on its own rows and judgments alone."""
     if len(runs) < 2 or conventions.depth is not None or conventions.judged_only:
         return False
     if conventions.ties == "random" or any(isinstance(measure, OrdersMeasure) for measure in measures):
@@ -112,7 +112,7 @@ def _can_be_evaluated_together(
 def _evaluate_with_rule(
     conventions: Conventions, qrels: Qrels, run: Run, measures: Sequence[Measure], rng: Rng, *, rule: str
 ) -> tuple[Evaluation, list[FloatArray]]:
-    """Evaluate one run, and return the values under a rule beside it, as :func:`evaluate_many` yields them."""
+    """Evaluate one run; return the evaluation and the values by a rule, as :func:`evaluate_many` yields them."""
     policies.check_row_order(run, rule)
     engine = choose_engine(qrels, run, conventions.score_precision)
     engine = shorten_lists(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
@@ -122,14 +122,14 @@ def _evaluate_with_rule(
 
 
 def _values_after(scores: Scores, ranked: Placements) -> FloatArray:
-    """Return the values after a tie policy, NaN of queries that do not count."""
+    """Return the values of other placements of the same run, NaN for queries that do not count."""
     return np.where(scores.kept, scores.spread.of(ranked), np.nan)
 
 
 def _evaluate_together(
     conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure], rule: str | None
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
-    """Yield what :func:`evaluate_many` does of runs that are placed as one."""
+    """Place runs as one, and yield the evaluation of each as :func:`evaluate_many` does."""
     from deadheat.core.placements.stacked_runs import StackedRunsEngine  # for several runs
 
     engine = StackedRunsEngine(qrels, runs, conventions.score_precision)
@@ -157,10 +157,10 @@ def _evaluate_together(
             scores_of_run.append(replace(scores, query_ids=placed.query_ids, values=scores.values[rows], rows=rows))
         values_of_run = [values[rows] for values in values_by_rule]
         if conventions.missing == "skip" and absent:
-            is_there = ~is_absent
-            scores_of_run = [scores.select(is_there) for scores in scores_of_run]
-            values_of_run = [values[is_there] for values in values_of_run]
-            placed = placed.select(is_there)
+            is_present = ~is_absent
+            scores_of_run = [scores.select(is_present) for scores in scores_of_run]
+            values_of_run = [values[is_present] for values in values_of_run]
+            placed = placed.select(is_present)
         yield make_evaluation(conventions, qrels, run, placed, scores_of_run, absent), values_of_run
 
 
@@ -210,14 +210,14 @@ def evaluate_under(
 
 
 def check_conventions(conventions: Conventions, qrels: Qrels, measures: Sequence[Measure]) -> None:
-    """Raise `ParameterError` for conventions that do not go with the kind of the judgments, or with measures."""
+    """Raise `ParameterError` for conventions that do not go with the kind of judgments or with a measure."""
     if qrels.judging_rule is not None:
         check_asked(vars(conventions), [feature_of(qrels.judging_rule.kind)])
     check_measures(conventions, measures)
 
 
 def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> None:
-    """Raise `ParameterError` if queries without a relevant document are to score 1 by a measure that is no share."""
+    """Raise `ParameterError` if ``no_relevant="one"`` is asked for with a measure whose best value is not 1."""
     if conventions.no_relevant != "one":
         return
     for measure in measures:
@@ -233,7 +233,7 @@ def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> Non
 def find_absent(run: Run, placements: Placements) -> BoolArray:
     """Tell which queries a run lacks, of shape (n_queries,).
 
-    A query that was given with an empty list is not absent: it was asked, and nothing was found.
+    A query that was given with an empty list is not absent: it was asked, and nothing was found for it.
     """
     if not run.bare:
         return placements.lacking
@@ -250,7 +250,7 @@ def list_absent(conventions: Conventions, run: Run, placements: Placements, is_a
     return absent
 
 
-def make_evaluation(  # noqa: PLR0917 - what an evaluation is made of
+def make_evaluation(  # noqa: PLR0917 - an evaluation has so many parts
     conventions: Conventions,
     qrels: Qrels,
     run: Run,
@@ -280,7 +280,7 @@ def make_evaluation(  # noqa: PLR0917 - what an evaluation is made of
 
 
 def _note_of_empty_lists(run: Run, placements: Placements) -> list[str]:
-    """Return the note on the judged queries that were given with an empty list of results; none without any."""
+    """Return a note that lists the judged queries with an empty list of results; no note if there are none."""
     if not run.bare:
         return []
     empty = sorted(set(run.bare).intersection(placements.query_ids.tolist()))
@@ -297,18 +297,18 @@ def shorten_lists(
     rng: Rng = None,
     modes: Sequence[Mode] = (),
 ) -> Engine:
-    """Return an engine whose lists are shortened as conventions say; the same one if they are not.
+    """Return an engine that shortens lists if conventions have a depth or judged_only; else the same engine.
 
     Parameters
     ----------
     conventions : Conventions
     engine : Engine
     measures : sequence of Measure
-        Those that the placements are for: if none looks below the depth, the depth may cut a tie.
+        Those that will be computed: if all have a cutoff up to the depth, the depth may cut a tie.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     modes : sequence of Mode, default ()
-        Those in which the run is evaluated; in any of them all ranks up to the depth count.
+        The modes of the evaluation. With any mode, all ranks up to the depth count, whatever the cutoffs are.
     """
     if conventions.depth is None and not conventions.judged_only:
         return engine
@@ -333,20 +333,23 @@ def shorten_lists(
 def make_scores(
     measure: Measure, placements: Placements, ranked: Placements, conventions: Conventions, qrels: Qrels | None
 ) -> Scores:
-    """Return the scores of one measure, without the values of queries that do not count.
+    """Return the scores of one measure, with NaN for queries that do not count.
 
     Parameters
     ----------
     measure : Measure
     placements : Placements
     ranked : Placements
-        Those after the tie policy; the same object if it changes nothing.
+        The placements after the tie policy; the same object if the policy changes nothing.
     conventions : Conventions
     qrels : Qrels or None
-        Which queries are unanswerable.
+        They say which queries are unanswerable.
     """
     spread = TieSpread(measure, placements, conventions.no_relevant)
-    values = spread.mean if ranked is placements else spread.of(ranked)
+    if ranked is placements:
+        values = spread.mean
+    else:
+        values = spread.of(ranked)
     query_ids = placements.query_ids
     if conventions.no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
@@ -513,6 +516,7 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
+    # every keyword argument by its name
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
     if not judges_runs(qrels):
         run = find_systems(run, ascending=ascending)
@@ -528,39 +532,44 @@ def evaluate(
     evaluate_runs: Callable[..., Any] = evaluate_many
     if judge is not None:
         evaluate_runs = hooks.service("judge").labels_of(judge, normalize_ids).evaluate_many
-    is_several = are_runs(run, qrels)
-    judged: Qrels | None = None
+    has_several_runs = are_runs(run, qrels)
+    judgments: Qrels | None = None  # once they have been read and checked, beside the first run
     evaluations = Evaluations()
-    for piece in _list_pieces(run, is_several=is_several):
+    for batch in _list_batches(run, has_several_runs=has_several_runs):
         runs: list[Run] = []
-        for name, source in piece:
-            judgments, read = open_pair(
-                qrels if judged is None else judged,
-                Run.of(source, ascending=ascending, name=name) if is_several else source,
+        for name, source in batch:
+            opened_qrels, opened_run = open_pair(
+                qrels if judgments is None else judgments,
+                Run.of(source, ascending=ascending, name=name) if has_several_runs else source,
                 check_duplicates=check_duplicates,
-                ascending=ascending and not is_several,  # each of several is read already
+                ascending=ascending and not has_several_runs,  # `Run.of` has turned several runs round already
             )
-            if judged is None:
-                judged = check_collection(judgments.normalized(normalize_ids), collection, rel, strict=strict)
+            if judgments is None:
+                normalized_qrels = opened_qrels.normalized(normalize_ids)
+                judgments = check_collection(normalized_qrels, collection, rel, strict=strict)
             tie_keys = find_tie_keys(source, then_by)
-            normalized = read.normalized(normalize_ids)
-            runs.append(normalized.then_by(*tie_keys, score_precision=conventions.score_precision))
-        assert judged is not None  # noqa: S101 - a piece has a run
-        results = evaluate_runs(conventions, judged, runs, chosen, [rng] * len(runs))
-        for (name, source), read, (unweighted, _) in zip(piece, runs, results, strict=True):
+            normalized_run = opened_run.normalized(normalize_ids)
+            runs.append(normalized_run.then_by(*tie_keys, score_precision=conventions.score_precision))
+        assert judgments is not None  # noqa: S101 - each batch has a run
+        results = evaluate_runs(conventions, judgments, runs, chosen, [rng] * len(runs))
+        for (name, source), opened_run, (unweighted, _) in zip(batch, runs, results, strict=True):
             evaluation = _weigh(unweighted, weights, queries)
             evaluations[name] = evaluation
-            warn({read.where: evaluation}, judged, {read.where: read}, missing=missing)
+            warn({opened_run.where: evaluation}, judgments, {opened_run.where: opened_run}, missing=missing)
             warn_of_one_table(evaluation, qrels, source)
-    return evaluations if is_several else evaluations[""]
+    return evaluations if has_several_runs else evaluations[""]
 
 
-def _list_pieces(run: Any, *, is_several: bool) -> Iterable[Sequence[tuple[str, Source]]]:  # noqa: ANN401 - a source
-    """Return the names and sources of runs, in pieces that are read and evaluated one after the other.
+def _list_batches(
+    run: Any,  # noqa: ANN401 - a source, or a mapping of them
+    *,
+    has_several_runs: bool,
+) -> Iterable[Sequence[tuple[str, Source]]]:
+    """Return the names and sources of runs, in batches that are read and evaluated one after the other.
 
-    One run has an empty name.
+    A single run has an empty name.
     """
-    if not is_several:
+    if not has_several_runs:
         return [[("", run)]]
     sources: dict[str, Source] = name_items(run.items())
     return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
@@ -574,7 +583,7 @@ def _weigh(evaluation: Evaluation, weights: Weights | None, queries: Source | No
 
 
 def find_features(qrels: Source, *runs: Source) -> list[Feature]:
-    """Return the features of what is given: of the kind of judgments, and of systems of several runs."""
+    """Return the features that the kind of the judgments, and systems of several runs, stand for."""
     kinds = dict.fromkeys(run.kind_of_system for run in runs if is_system(run))
     features = [feature_named(kind) for kind in kinds]
     if judges_runs(qrels):
@@ -618,16 +627,22 @@ def _evaluate_judged(
     kind = judgments.kind_of_judgments
     chosen = choose_measures(kind, measures)
     options_of_run: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
-    runs = run if are_runs(run, is_run=kind.is_run) else {"": run}
-    pairs = name_items(
-        (name, judgments.judge(source, name=str(name), ascending=options["ascending"])) for name, source in runs.items()
+    has_several_runs = are_runs(run, is_run=kind.is_run)
+    sources: Any = run if has_several_runs else {"": run}
+    ascending = options["ascending"]
+    pairs: dict[str, Any] = name_items(
+        (name, judgments.judge(source, name=str(name), ascending=ascending)) for name, source in sources.items()
     )
-    evaluations: Any = Evaluations({name: evaluate(*pair, chosen, **options_of_run) for name, pair in pairs.items()})
-    return evaluations.get("", evaluations)
+    evaluations = Evaluations()
+    for name, (qrels, judged_run) in pairs.items():
+        evaluations[name] = evaluate(qrels, judged_run, chosen, **options_of_run)
+    if has_several_runs:
+        return evaluations
+    return evaluations[""]
 
 
 def check_collection(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
-    """Return the qrels, compared with a collection if there is one."""
+    """Return the qrels; if there is a collection, warn of relevant documents that it lacks, or raise if `strict`."""
     if collection is not None:
         from deadheat.core.data.known_ids import check_known_documents  # few evaluations ask for it
 
@@ -640,7 +655,7 @@ def check_collection(qrels: Qrels, collection: Source | None, rel: float | None,
 
 
 def find_tie_keys(run: Source, then_by: Source | Sequence[Source] | None) -> list[Source]:
-    """Return the runs by whose scores ties are ordered; the name of a column is another column of the run's table."""
+    """Return the runs whose scores order ties; for the name of a column, that column of the run's table as a run."""
     if then_by is None:
         return []
     keys: list[Source] = [then_by]
@@ -656,7 +671,7 @@ def find_tie_keys(run: Source, then_by: Source | Sequence[Source] | None) -> lis
 
 
 def _is_row(then_by: Sequence[Source]) -> bool:
-    """Tell whether the first item is a tuple: it is the first row of a run, and not a run."""
+    """Tell whether the first item is a tuple: then the list is one run, row by row, and no list of runs."""
     return isinstance(next(iter(then_by), None), tuple)
 
 

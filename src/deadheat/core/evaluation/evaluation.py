@@ -70,7 +70,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     Attributes
     ----------
     name : str
-        Label of the run.
+        The name of the run.
     measures : tuple of Measure
     query_ids : ndarray of str, shape (n_queries,)
         The evaluated queries, sorted by code point.
@@ -86,7 +86,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     notes : tuple of str
         What was assumed or skipped to read qrels and run, for people.
     alike : tuple of str
-        Those of them on ids of qrels and run that look alike and are not equal.
+        Those of the notes that are about ids of qrels and run which look alike and are not equal.
     run : Run or None
         What was evaluated; of a saved evaluation the documents that were kept, None if none were, or if these are some
         queries of an evaluation.
@@ -98,9 +98,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     known_depth : int or None
         The rank to which lists were known when the evaluation was scored again; None if it was not.
     features : mapping of str to EvaluationPart
-        What features know of the whole of it, by their keys, such as the labels of a judge.
+        What features know of the whole evaluation, such as the labels of a judge, by their keys.
     saved_files : tuple of pathlib.Path
-        That :meth:`save` wrote of it; none of them is a baseline of it where a folder is given.
+        The files that :meth:`save` wrote. In a folder of baselines, these are left out.
     """
 
     is_evaluation = True  # so that whoever reads qrels and runs can refuse it
@@ -125,15 +125,24 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         lists: KeptLists | None = None,
         features: Mapping[str, EvaluationPart[Evaluation]] | None = None,
     ) -> None:
-        self._scores = {of_measure.measure: of_measure for of_measure in scores}
+        self._scores = {scores_of_measure.measure: scores_of_measure for scores_of_measure in scores}
         self.measures = tuple(self._scores)
-        self.name, self.query_ids, self.conventions = name, query_ids, conventions
+        self.name = name
+        self.query_ids = query_ids
         self.query_ids.flags.writeable = False
-        self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
-        self.placements, self.graded, self.qrels = placements, graded, qrels
-        self.notes, self.alike = notes, alike
-        self.run, self.origin, self.known_depth = run, origin, known_depth
-        self.lists, self.features = lists, dict(features or {})
+        self.conventions = conventions
+        self.missing_queries = missing_queries
+        self.unjudged_queries = unjudged_queries
+        self.placements = placements
+        self.graded = graded
+        self.qrels = qrels
+        self.notes = notes
+        self.alike = alike
+        self.run = run
+        self.origin = origin
+        self.known_depth = known_depth
+        self.lists = lists
+        self.features = dict(features or {})
         self.saved_files: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
@@ -146,31 +155,38 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         return False
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
-        if isinstance(measure, Measure) and (scores := self._scores.get(measure)) is not None:
-            return scores
-        # looked up first, as a custom measure's name cannot be parsed
-        named = self._named
-        wanted = named[measure] if isinstance(measure, str) and measure in named else parse_measure(measure)
-        wanted = named.get(wanted.label, wanted)  # R of spans is another measure than R
-        scores = self._scores.get(wanted)
-        if scores is None:
-            wanted = with_rel(wanted, self.conventions.rel)
-            wanted = named.get(wanted.label, wanted)
-            scores = self._scores.get(wanted)
-        if scores is None and str(wanted) in named:  # of another class, known by its values alone
-            scores = self._scores[named[str(wanted)]]
-        if scores is None:
-            held = [own.label for own in self.measures]
-            raise UnknownMeasureError(
-                f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
-                hint=did_you_mean(wanted.label, held),
-            )
-        return scores
+        if isinstance(measure, Measure) and measure in self._scores:
+            return self._scores[measure]
+        if (
+            isinstance(measure, str) and measure in self._by_name
+        ):  # first, as the name of a custom measure is not parsed
+            return self._scores[self._by_name[measure]]
+        wanted = parse_measure(measure)
+        wanted_under_rel = with_rel(wanted, self.conventions.rel)
+        for candidate in (wanted, wanted_under_rel):
+            scores = self._find_scores(candidate)
+            if scores is not None:
+                return scores
+        own_measure = self._by_name.get(str(wanted_under_rel))
+        if own_measure is not None:  # of another class than the wanted one: its values are known, its function is not
+            return self._scores[own_measure]
+        labels = [own_measure.label for own_measure in self.measures]
+        raise UnknownMeasureError(
+            f"{wanted_under_rel.label} was not evaluated; this evaluation holds {', '.join(labels)}",
+            hint=did_you_mean(wanted_under_rel.label, labels),
+        )
+
+    def _find_scores(self, measure: Measure) -> Scores | None:
+        """Return the scores of the measure with the same label, such as R of spans for R, or else of an equal one."""
+        return self._scores.get(self._by_name.get(measure.label, measure))
 
     @cached_property
-    def _named(self) -> dict[str, Measure]:
-        """The measures by notation and by label."""
-        return {str(own): own for own in self.measures} | {own.label: own for own in self.measures}
+    def _by_name(self) -> dict[str, Measure]:
+        """The measures by their notation and by their label."""
+        by_name = {str(measure): measure for measure in self.measures}
+        for measure in self.measures:
+            by_name[measure.label] = measure
+        return by_name
 
     def __iter__(self) -> Iterator[Scores]:
         return iter(self._scores.values())
@@ -195,10 +211,12 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     def facts(self) -> Facts:
         """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut.
 
-        Of values over sampled documents the share of unjudged ones is None, as that of whole lists is another.
+        The share of unjudged documents is None where values are of sampled documents: that of whole lists differs.
         """
-        depths = [one.deepest for one in self.measures]
-        deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
+        depths = [measure.deepest for measure in self.measures]
+        deepest = None
+        if None not in depths:
+            deepest = max(depths, default=0)  # type: ignore[type-var]
         facts = facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
         if all(measure.of_whole_lists for measure in self.measures):
             return facts
@@ -224,8 +242,10 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         **options
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
-        found = estimate_intervals(list(self), IntervalOptions(**options))
-        by_label = {scores.measure.label: interval for scores, interval in zip(self, found, strict=True)}
+        intervals = estimate_intervals(list(self), IntervalOptions(**options))
+        by_label = {}
+        for scores, interval in zip(self, intervals, strict=True):
+            by_label[scores.measure.label] = interval
         return ByMeasure(by_label, rel=self.conventions.rel)
 
     def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Any:  # noqa: ANN401 - Steps, of a plugin
@@ -434,9 +454,10 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         """
         from deadheat.core.placements.top_rows import keep_top  # few evaluations are saved
 
-        if Saving.checked("save_depth", save_depth):
-            save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
-        run = keep_top(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None
+        run = None
+        if Saving.checked("save_depth", save_depth) and self.run:
+            deepest = max((measure.deepest or 0 for measure in self.measures), default=0)
+            run = keep_top(self.run, max(save_depth, TOP, deepest), self.conventions.score_precision)
         return copy_with(self, run=run)
 
     def rescored(
@@ -486,11 +507,21 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, except the scores."""
         return {
-            name: getattr(self, name)
-            for name in (
-                *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-                *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "features"),
-            )
+            "name": self.name,
+            "query_ids": self.query_ids,
+            "conventions": self.conventions,
+            "missing_queries": self.missing_queries,
+            "unjudged_queries": self.unjudged_queries,
+            "placements": self.placements,
+            "graded": self.graded,
+            "qrels": self.qrels,
+            "notes": self.notes,
+            "alike": self.alike,
+            "run": self.run,
+            "origin": self.origin,
+            "known_depth": self.known_depth,
+            "lists": self.lists,
+            "features": self.features,
         }
 
     def select(self, keep: BoolArray | IntArray, name: str | None = None) -> Evaluation:
@@ -504,21 +535,21 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             By default that of the run.
         """
         query_ids = self.query_ids[keep]
-        of_queries = {
-            "name": name or self.name,
-            "query_ids": query_ids,
-            "missing_queries": tuple(sorted(self._all_missing.intersection(query_ids.tolist()))),
-            "unjudged_queries": (),
-            "placements": self.placements.select(keep),
-            "graded": self.graded and self.graded.select(keep),
-            "run": None,
-            "lists": self.lists and self.lists.select(keep),
-            "features": {},
-        }
-        return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
+        parts = self.parts()
+        parts["name"] = name or self.name
+        parts["query_ids"] = query_ids
+        parts["missing_queries"] = tuple(sorted(self._missing_set.intersection(query_ids.tolist())))
+        parts["unjudged_queries"] = ()
+        parts["placements"] = self.placements.select(keep)
+        parts["graded"] = self.graded and self.graded.select(keep)
+        parts["run"] = None
+        parts["lists"] = self.lists and self.lists.select(keep)
+        parts["features"] = {}
+        return Evaluation([scores.select(keep) for scores in self], **parts)
 
     @cached_property
-    def _all_missing(self) -> frozenset[str]:
+    def _missing_set(self) -> frozenset[str]:
+        """The missing queries, made into a set once for the many selections of a stratification."""
         return frozenset(self.missing_queries)
 
     def called(self, name: str) -> Evaluation:
@@ -538,24 +569,30 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         names : mapping of str to str
             The new id of each query that stays; no two have the same.
         """
-        places = {names[one]: place for place, one in enumerate(self.query_ids.tolist()) if one in names}
-        ids = np.array(sorted(places), dtype=object)
-        some = self.select(np.array([places[one] for one in ids], np.int64))
-        renamed = {
-            "query_ids": ids,
-            "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
-            "placements": replace(some.placements, query_ids=ids),
-            "graded": some.graded and replace(some.graded, query_ids=ids),
-            "lists": some.lists and some.lists.renamed(ids),
-            "qrels": self.qrels.of_queries({one: names[one] for one in self.query_ids.tolist() if one in names}),
-        }
-        return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
+        place_of_new_id = {}
+        new_id_of_old = {}
+        for place, query_id in enumerate(self.query_ids.tolist()):
+            if query_id in names:
+                place_of_new_id[names[query_id]] = place
+                new_id_of_old[query_id] = names[query_id]
+        new_ids = np.array(sorted(place_of_new_id), dtype=object)
+        selected = self.select(np.array([place_of_new_id[new_id] for new_id in new_ids], np.int64))
+        parts = selected.parts()
+        parts["query_ids"] = new_ids
+        parts["missing_queries"] = tuple(sorted(names[query_id] for query_id in selected.missing_queries))
+        parts["placements"] = replace(selected.placements, query_ids=new_ids)
+        parts["graded"] = selected.graded and replace(selected.graded, query_ids=new_ids)
+        parts["lists"] = selected.lists and selected.lists.renamed(new_ids)
+        parts["qrels"] = self.qrels.of_queries(new_id_of_old)
+        return Evaluation([replace(scores, query_ids=new_ids) for scores in selected], **parts)
 
     @property
     def judge(self) -> Any:  # noqa: ANN401 - an Evaluation or None, of the plugin judges
-        """By the labels of a judge, which help to estimate the means; None without a judge."""
+        """The evaluation by the labels of a judge, which help to estimate the means; None without a judge."""
         part: Any = self.features.get("judge")
-        return None if part is None else part.by_labels
+        if part is None:
+            return None
+        return part.by_labels
 
     @property
     def is_own_judge(self) -> bool:
@@ -566,7 +603,10 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     @property
     def weights(self) -> FloatArray | None:
         """How much each query counts in means, of shape (n_queries,); None: all the same, or there are only totals."""
-        return next((one.weights for one in self if one.weights is not None), None)
+        for scores in self:
+            if scores.weights is not None:
+                return scores.weights
+        return None
 
     def weighted(self, weights: Weights | None, queries: Source | None = None) -> Evaluation:
         r"""Return the evaluation with weighted means, :math:`\sum w x / \sum w`.
@@ -598,13 +638,17 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> ev.means()["RR"], round(ev.weighted({"q1": 3, "q2": 1}).means()["RR"], 4)
         (0.75, 0.875)
         """
-        table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
-        own = weights_of(weights, table, self.query_ids)
-        notes = (f"weights: {weights} of {format_path(table.where)}",) if isinstance(table, Queries) else ()
-        found = Evaluation([one.weighted(own) for one in self], **self.parts() | {"notes": (*self.notes, *notes)})
+        table = queries
+        if isinstance(weights, str) and queries is not None:
+            table = Queries.of(queries, [weights])
+        weight_of_query = weights_of(weights, table, self.query_ids)
+        parts = self.parts()
+        if isinstance(table, Queries):
+            parts["notes"] = (*self.notes, f"weights: {weights} of {format_path(table.where)}")
+        weighted = Evaluation([scores.weighted(weight_of_query) for scores in self], **parts)
         for part in self.features.values():
-            found = part.weight(found, weights, table)
-        return found
+            weighted = part.weight(weighted, weights, table)
+        return weighted
 
     @cached_property
     def unanswerable(self) -> tuple[str, ...]:
@@ -627,15 +671,16 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> means, means["AP"]
         ({'MAP': 0.75, 'RR': 0.75}, 0.75)
         """
-        return ByMeasure({scores.measure.label: scores.reported() for scores in self}, rel=self.conventions.rel)
+        by_label = {scores.measure.label: scores.reported() for scores in self}
+        return ByMeasure(by_label, rel=self.conventions.rel)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
         columns = [(scores.measure.label, scores.values.tolist()) for scores in self]
         by_query: dict[str, dict[str, float]] = {}
         for place, query_id in enumerate(self.query_ids.tolist()):
-            having = {label: values[place] for label, values in columns if not isnan(values[place])}
-            by_query[query_id] = ByMeasure(having, rel=self.conventions.rel)
+            by_label = {label: values[place] for label, values in columns if not isnan(values[place])}
+            by_query[query_id] = ByMeasure(by_label, rel=self.conventions.rel)
         return by_query
 
     def to_polars(self) -> pl.DataFrame:
@@ -645,24 +690,25 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         With ``unjudged="bounds"`` also unjudged_min and unjudged_max, null for measures without bounds.
         """
         check_threads()
-        none = [None] * len(self.query_ids)
-        tie_columns = ("tie_std", "tie_min", "tie_max") if self.ties != UNKNOWN else ()
-        frames = [
-            pl.DataFrame(
-                {
-                    "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
-                    "measure": [scores.measure.label] * len(scores.values),
-                    "value": scores.values,
-                    **{name: getattr(scores, name) for name in tie_columns},
-                    **{
-                        name: pl.Series(none if column is None else column, dtype=pl.Float64)
-                        for name, column in scores.columns().items()
-                    },
-                }
-            )
-            for scores in self
-        ]
+        frames = [self._tabulate_scores(scores) for scores in self]
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _tabulate_scores(self, scores: Scores) -> pl.DataFrame:
+        """Return the rows of :meth:`to_polars` for one measure, with NaN where a query has no value."""
+        n_queries = len(self.query_ids)
+        columns = {
+            "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
+            "measure": pl.Series([scores.measure.label] * n_queries, dtype=pl.String),
+            "value": pl.Series(scores.values),
+        }
+        if self.ties != UNKNOWN:
+            columns["tie_std"] = pl.Series(scores.tie_std)
+            columns["tie_min"] = pl.Series(scores.tie_min)
+            columns["tie_max"] = pl.Series(scores.tie_max)
+        for name, column in scores.columns().items():
+            numbers = [None] * n_queries if column is None else column
+            columns[name] = pl.Series(numbers, dtype=pl.Float64)
+        return pl.DataFrame(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

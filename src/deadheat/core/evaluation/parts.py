@@ -1,7 +1,7 @@
-"""Parts of scores: what a feature knows of the queries of one measure beside their values, by its key.
+"""Parts of scores: what a feature knows of the queries beside their values under a measure.
 
-Scores hold such parts and know none of them: a part goes with the queries that are selected, names columns of its own
-for tables and saved files, and changes the interval of the mean.
+`Scores` hold parts by the keys of their features, and use them by this interface alone: a part selects its queries as
+the scores do, has columns of its own for tables and saved files, and may change the interval of the mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scored(Protocol):
-    """What a part may ask of the scores that it is a part of, which are `Scores`."""
+    """What a part may use of the `Scores` that hold it."""
 
     @property
     def measure(self) -> Measure:
@@ -25,7 +25,7 @@ class Scored(Protocol):
 
     @property
     def values(self) -> FloatArray:
-        """Of each query; NaN where it does not count."""
+        """The value of each query; NaN where it does not count."""
         ...
 
     @property
@@ -45,7 +45,7 @@ class Scored(Protocol):
 
     @property
     def n_effective(self) -> float:
-        """How many queries of equal weight give a mean as precise."""
+        """How many queries of equal weight would give a mean as precise."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class Scored(Protocol):
 
     @property
     def estimated_mean(self) -> MeanEstimate | None:
-        """The mean as a part estimates it; None where it is that of the values."""
+        """The mean as a part estimates it; None if no part does."""
         ...
 
 
@@ -74,7 +74,7 @@ class MeanEstimate(Protocol):
 
     @property
     def weight(self) -> float:
-        """What counts beside the values, from 0 to 1; with 0 the mean is that of the values."""
+        """How much counts what is not a value, from 0 to 1; with 0 the estimate is the mean of the values."""
         ...
 
     @property
@@ -84,13 +84,13 @@ class MeanEstimate(Protocol):
 
 
 class RangeColumn(NamedTuple):
-    """A column of reports with the range between two columns of a part.
+    """A column of reports that shows a range: from the mean of one column of a part to that of another.
 
     Attributes
     ----------
     key, heading : str
     ends : tuple of two str
-        The columns of the least and of the greatest values, by their names in tables.
+        The names of the columns with the least and with the greatest values.
     """
 
     key: str
@@ -99,42 +99,42 @@ class RangeColumn(NamedTuple):
 
 
 class ScorePart(Protocol):
-    """A part of scores. What it does not change it returns as it is.
+    """A part of scores. A method that changes nothing returns what it was given.
 
-    One whose values are means over several runs of one system has an attribute `several_runs`, what messages call the
-    runs: there is no ranking to look at, and more noise than that over queries.
+    If values are means over several runs of one system, their part has an attribute `several_runs`: what messages call
+    the runs.
     """
 
     def select(self, keep: BoolArray | IntArray) -> ScorePart | None:
-        """Return the part of some queries, as `Scores.select` does; None if it is of all queries only."""
+        """Return the part of some queries, as `Scores.select` does; None if there is a part of all queries only."""
         ...
 
     def columns(self) -> Mapping[str, FloatArray | None]:
-        """Return columns with a number of each query, by their names in tables; None of this measure has none."""
+        """Return columns with a number for each query, by their names in tables; None for a column without numbers."""
         ...
 
     def range_column(self) -> RangeColumn | None:
-        """Return the column of reports that shows a range between two of `columns`; None: reports show none."""
+        """Return the column of reports that shows a range between two of `columns`; None if reports show none."""
         ...
 
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:
-        """Return the interval of the mean as it is with this part.
+        """Return the interval of the mean with what this part says of it.
 
-        The registry states in which order the parts change it (``ORDER_OF_INTERVAL_STEPS``): the interval is what the
-        earlier ones have made of it.
+        Parts change an interval one after the other, in the order of ``ORDER_OF_INTERVAL_STEPS`` of the registry:
+        `interval` is the result of the part before.
         """
         ...
 
 
 @runtime_checkable
 class EstimatesMean(Protocol):
-    """A part with which a mean is estimated, such as values by other labels, which more queries have."""
+    """A part that estimates the mean with more than the values, such as a judge's labels of more queries."""
 
     @property
     def argument(self) -> str:
-        """The argument of :func:`deadheat.evaluate` that it is made of, for errors."""
+        """The argument of :func:`deadheat.evaluate` that the part comes from, for errors."""
         ...
 
     def estimate_mean(self, scores: Scored) -> MeanEstimate | None:
-        """Return the mean of scores with this part; None if no query counts."""
+        """Return the mean of the scores as this part estimates it; None if no query counts."""
         ...

@@ -1,9 +1,10 @@
 """The scores of one measure, query by query: how far ties can move them, and how certain their mean is.
 
-A mean has several names. `mean_of_values` is the mean of the values of these queries. A part may estimate the mean with
-more than these values, such as a judge's labels for other queries: `estimated_mean`. `mean` is the one to report: the
-estimate if there is one, and else `mean_of_values`. In the names `tie_std_of_values`, `tie_min_of_values` and
-`tie_max_of_values` the same is said of what tie orders change; `human_mean` and `human_tie_std` are public names of it.
+There are three means. `mean_of_values` is that of the values of these queries. `estimated_mean` is what a part
+estimates with more than these values, such as a judge's labels for other queries. `mean` is the one to report: the
+estimate if there is one, else `mean_of_values`. `tie_std_of_values`, `tie_min_of_values` and `tie_max_of_values` say
+how far tie orders move `mean_of_values`. The public names of these four are `human_mean`, `human_tie_std`,
+`human_tie_min` and `human_tie_max`.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ class Scores(InNotebooks):
         How much each query counts in means, which are :math:`\sum w x / \sum w`; None: all the same. A query of weight
         0 has no value. Totals have no weights.
     parts : mapping of str to ScorePart
-        What features add to these queries beside their values, by their keys: repeats, bounds over unjudged documents,
-        a judge's labels.
+        What features know of these queries beside their values, by the keys of the features: repeats, bounds over
+        unjudged documents, a judge's labels.
     """
 
-    is_evaluation: ClassVar[bool] = True  # iterating over an evaluation gives scores, which are refused as it is
+    is_evaluation: ClassVar[bool] = True  # readers of runs refuse scores as they refuse an evaluation
 
     measure: Measure
     query_ids: TextArray
@@ -83,7 +84,7 @@ class Scores(InNotebooks):
         return escape_invisible(f"<Scores {self.measure.label}: {level} over {queries}>")
 
     def with_part(self, key: str, part: ScorePart | None) -> Scores:
-        """Return the scores with another part of this key; without one if `part` is None."""
+        """Return the scores with this part in place of the one with its key; without one if `part` is None."""
         parts = dict(self.parts)
         parts.pop(key, None)
         if part is not None:
@@ -196,7 +197,7 @@ class Scores(InNotebooks):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether `mean` is not `mean_of_values`: more counts than the values, such as a judge's labels."""
+        """Whether `mean` differs from `mean_of_values`, as more counts than the values, such as a judge's labels."""
         return self.estimated_mean is not None and self.estimated_mean.weight > 0
 
     @property
@@ -292,7 +293,9 @@ class Scores(InNotebooks):
         Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm. NaN where a
         judge's labels count in the mean: ties change their values too, and `human_tie_std` is of human labels alone.
         """
-        return math.nan if self.is_estimated else self.tie_std_of_values
+        if self.is_estimated:
+            return math.nan
+        return self.tie_std_of_values
 
     @property
     def mean_tie_min(self) -> float:
@@ -300,7 +303,9 @@ class Scores(InNotebooks):
 
         NaN where a judge's labels count in the mean; `human_tie_min` is of human labels alone.
         """
-        return math.nan if self.is_estimated else self.tie_min_of_values
+        if self.is_estimated:
+            return math.nan
+        return self.tie_min_of_values
 
     @property
     def mean_tie_max(self) -> float:
@@ -308,7 +313,9 @@ class Scores(InNotebooks):
 
         NaN where a judge's labels count in the mean; `human_tie_max` is of human labels alone.
         """
-        return math.nan if self.is_estimated else self.tie_max_of_values
+        if self.is_estimated:
+            return math.nan
+        return self.tie_max_of_values
 
     @property
     def human_tie_std(self) -> float:
@@ -352,31 +359,33 @@ class Scores(InNotebooks):
     @use_default_arithmetic
     def total_tie_std(self) -> float:
         """Standard deviation of the total when each query's ties are broken at random; NaN where ties are unknown."""
-        return math.sqrt(self._total_of(self.tie_std**2))
+        return math.sqrt(self._add_up(self.tie_std**2))
 
     @property
     def total_tie_min(self) -> float:
         """Sum over queries of `tie_min`: the smallest total that tie orders alone can produce."""
-        return self._total_of(self.tie_min)
+        return self._add_up(self.tie_min)
 
     @property
     def total_tie_max(self) -> float:
         """Sum over queries of `tie_max`: the largest total that tie orders alone can produce."""
-        return self._total_of(self.tie_max)
+        return self._add_up(self.tie_max)
 
-    def _total_of(self, over_orders: FloatArray) -> float:
-        """Return the sum over queries of a number over the orders of ties; NaN where nothing is known of them."""
-        return float(np.nansum(over_orders)) if self.measure.knows_ties else math.nan
+    def _add_up(self, tie_numbers: FloatArray) -> float:
+        """Return the sum over queries of what ties do to each; NaN for a measure that does not know ties."""
+        if not self.measure.knows_ties:
+            return math.nan
+        return float(np.nansum(tie_numbers))
 
     def reported(self, of_ties: str = "") -> float:
-        """Return the mean, of a count the total; or its ``"tie_std"``, ``"tie_min"`` or ``"tie_max"``."""
+        """Return the mean, or the total of a count; or the ``"tie_std"``, ``"tie_min"`` or ``"tie_max"`` of either."""
         name = "total" if self.measure.total else "mean"
         if of_ties:
             name = f"{name}_{of_ties}"
         return float(getattr(self, name))
 
     def named_numbers(self) -> Numbers:
-        """Yield the numbers that are reported, with the parts of their names."""
+        """Yield the numbers that :meth:`Evaluation.to_flat` returns, with the parts of their names."""
         yield (self.measure.label,), self.reported()
         if self.measure.knows_ties:
             for of_ties in ("tie_std", "tie_min", "tie_max"):
@@ -612,17 +621,19 @@ class Scores(InNotebooks):
         if counts is None:
             counts = ~np.isnan(values)
         mean = weighting.mean(values[counts], self._select_weights(counts))
-        return math.exp(mean) if self.measure.geometric else mean
+        if self.measure.geometric:
+            return math.exp(mean)
+        return mean
 
 
 @use_default_arithmetic
 def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
-    """Return the intervals of several scores of the same queries, from the same resamples.
+    """Return the intervals of several scores of the same queries, all from the same resamples.
 
     Parameters
     ----------
     scores_by_column : sequence of Scores
-        The values of each are a column of the arrays that are estimated together.
+        Those of one measure are a column of the arrays below.
     options : IntervalOptions
 
     Raises
@@ -672,20 +683,20 @@ def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOpti
             n_effective=n_effective,
             skewness=skewness[column],
         )
-        intervals.append(_take_steps(interval, scores))
+        intervals.append(_change_by_parts(interval, scores))
     return intervals
 
 
 def _refuse_clusters(scores_by_column: Sequence[Scores]) -> None:
-    """Raise `ParameterError` if a mean is estimated with more than its values, which know no clusters."""
+    """Raise `ParameterError` if a part estimates a mean, which it cannot with clusters."""
     for scores in scores_by_column:
         for part in scores.parts.values():
             if isinstance(part, EstimatesMean):
                 raise ParameterError(argument="cluster", found="some", allowed="none", beside={part.argument: None})
 
 
-def _take_steps(interval: Interval, scores: Scores) -> Interval:
-    """Return an interval as the parts of its scores change it, in the order of the registry."""
+def _change_by_parts(interval: Interval, scores: Scores) -> Interval:
+    """Return an interval after each part of its scores has changed it, in the order of the registry."""
     for step in hooks.order_interval_steps(scores.parts):
         if step == GEOMETRIC:
             interval = _exponentiate(interval, scores)
@@ -708,9 +719,10 @@ def _estimate_ends(
     from deadheat.core import stats  # as above
 
     ends = np.empty((2, len(scores_by_column)))
-    keys = ((method, scores.value_limits) for method, scores in zip(methods, scores_by_column, strict=True))
-    alike = group_values((key, column) for column, key in enumerate(keys))
-    for (method, limits), columns in alike.items():
+    columns_by_key = []
+    for column, (method, scores) in enumerate(zip(methods, scores_by_column, strict=True)):
+        columns_by_key.append(((method, scores.value_limits), column))
+    for (method, limits), columns in group_values(columns_by_key).items():
         if method == PROPORTION:
             for column in columns:
                 scores = scores_by_column[column]
@@ -730,7 +742,7 @@ def _estimate_ends(
                 )
             )
         if method in {SKEWED, "bootstrap-t"}:
-            # an infinite end is not known, and no limit makes it so
+            # an infinite end is one that is not known, and a limit does not make it known
             bounds = np.where(np.isinf(bounds), bounds, np.clip(bounds, *limits))
         ends[:, columns] = bounds
     return ends
@@ -739,7 +751,7 @@ def _estimate_ends(
 def _estimate_skewness(
     scores_by_column: Sequence[Scores], methods: Sequence[str], cluster: IntArray | None, weights: FloatArray | None
 ) -> list[float | None]:
-    """Return the skewness of the values that each interval is of; None where it does not matter or is not known."""
+    """Return the skewness of each column of values; None where its method does not need it, or it is not known."""
     from deadheat.core import stats  # as above
 
     skewness: list[float | None] = [None] * len(scores_by_column)
@@ -758,7 +770,7 @@ def _estimate_skewness(
 
 
 def _exponentiate(interval: Interval, scores: Scores) -> Interval:
-    """Return the interval of a geometric mean from that of the mean logarithm; its errors are to first order."""
+    """Return the interval of a geometric mean, given that of the mean logarithm; its errors are first-order ones."""
     if not scores.measure.geometric:
         return interval
     low, high = np.exp([interval.low, interval.high]).tolist()
