@@ -51,6 +51,8 @@ def _normaliser(norm: str, ranking: Ranking, judged: Judged, rel: float, cutoff:
         return count_hits(ranking[:cutoff], rel)
     if norm == "retrieved_all":
         return count_hits(ranking, rel)
+    if norm == "k" and cutoff is not None:
+        return cutoff
     raise ValueError(norm)
 
 

@@ -67,6 +67,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("AllHit", RELS, CUTOFFS),
     ("RR", RELS, CUTOFFS),
     ("AP", cross(RELS[:2], NORMS), CUTOFFS),
+    ("AP", cross(RELS[:2], [{"norm": "k"}]), ONLY_CUTOFFS),
     ("AR", cross(RELS[:2], NORMS), CUTOFFS),
     ("DCG", [*GAINS, {"discount": "zipf(2, 0)"}], CUTOFFS),
     ("nDCG", [*GAINS, *DISCOUNTS[1:], {"gain": "exp", "discount": "linear"}], CUTOFFS),

@@ -92,3 +92,21 @@ def test_python_examples(page: str, tmp_path: Path) -> None:
     run_python(page, tmp_path)
     examples = doctest.DocTestParser().get_examples("\n".join(blocks(page, "python")))
     assert len(examples) >= 3
+
+
+def ragas_context_precision(verdicts: list[int]) -> float:
+    """Return what ragas documents: precision at each relevant chunk, added up, over the relevant chunks retrieved."""
+    total = 0.0
+    for rank, verdict in enumerate(verdicts, start=1):
+        total += verdict * sum(verdicts[:rank]) / rank
+    return total / (sum(verdicts) + 1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.NothingJudgedWarning")  # of verdicts that are all 0
+@pytest.mark.parametrize("verdicts", [[1], [0, 1, 0], [1, 0, 1, 1], [0, 0, 1, 0, 1], [0, 0]])
+def test_context_precision_of_ragas_is_ap_over_what_was_retrieved(verdicts: list[int]) -> None:
+    retrieved = [f"d{n}" for n in range(len(verdicts))]
+    reference = [doc for doc, verdict in zip(retrieved, verdicts, strict=True) if verdict]
+    sample = {"user_input": "q", "retrieved_context_ids": retrieved, "reference_context_ids": [*reference, "missed"]}
+    value = dh.evaluate([sample], [sample], "AP(norm='retrieved')").means()["AP(norm='retrieved')"]
+    assert value == pytest.approx(ragas_context_precision(verdicts), abs=1e-9)

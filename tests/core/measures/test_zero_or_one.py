@@ -32,7 +32,7 @@ ZERO_OR_ONE = {
     *("MTRR@1", "MTRR(rel=2)@1", "Judged@1", "Hole@1", "F(beta=0)@1"),
     *(f"R({rel}norm='retrieved_all')" for rel in ("", "rel=2, ")),
     *(f"P({rel}norm='retrieved')@1" for rel in ("", "rel=2, ")),
-    *(f"AP({rel}norm='{norm}')@1" for rel in ("", "rel=2, ") for norm in ("min", "retrieved")),
+    *(f"AP({rel}norm='{norm}')@1" for rel in ("", "rel=2, ") for norm in ("min", "retrieved", "k")),
 }
 COUNTS = {"NumQ", *(f"NumRelRet{rel}@1" for rel in ("", "(rel=2)", "(rel=3)"))}
 """Their values are 0 or 1 as well, but what is reported is the total."""

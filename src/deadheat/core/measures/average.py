@@ -3,6 +3,7 @@
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import pairwise
 from deadheat.core.kernels.counts import Relevant
 from deadheat.core.kernels.segments import batches, divide_or_zero
@@ -15,6 +16,7 @@ from deadheat.core.placements.placements import Placements
 
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"
+NORM_OF_AP = Choice((*NORM.words, "k"))
 
 
 @register(
@@ -29,7 +31,8 @@ class AP(NormMeasure, SumMeasure, CountConditional):
     .. math:: AP@k = \frac{1}{N} \sum_{i \le k,\ d_i\ \text{relevant}} C_i / i
 
     with :math:`C_i` the relevant documents in the top i. N is R (``norm="R"``), min(R, k) (``"min"``), the relevant
-    documents in the retrieved top k (``"retrieved"``) or in the whole list (``"retrieved_all"``).
+    documents in the retrieved top k (``"retrieved"``) or in the whole list (``"retrieved_all"``), or k (``"k"``, which
+    needs a cutoff).
 
     References
     ----------
@@ -43,12 +46,22 @@ class AP(NormMeasure, SumMeasure, CountConditional):
     {'AP': 0.375, "AP(norm='min')@1": 0.5}
     """
 
-    norm: str = parameter("R", NORM, NORM_MEANING)
+    norm: str = parameter("R", NORM_OF_AP, f"{NORM_MEANING}, k")
+
+    def __post_init__(self) -> None:
+        """Refuse to divide by a cutoff that there is not."""
+        super().__post_init__()
+        if self.norm == "k" and self.cutoff is None:
+            raise MeasureError(
+                "norm='k' needs a cutoff, as in \"AP(norm='k')@10\"",
+                measure="AP",
+                hint="in Python write AP(norm='k', cutoff=10)",
+            )
 
     @property
     def is_zero_or_one(self) -> bool:
         """Whether it is the precision of the first rank, divided by 1."""
-        return self.cutoff == 1 and self.norm in {"min", "retrieved"}
+        return self.cutoff == 1 and self.norm in {"min", "retrieved", "k"}
 
     @property
     def is_conditional(self) -> bool:
@@ -91,6 +104,8 @@ class AP(NormMeasure, SumMeasure, CountConditional):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return N."""
+        if self.norm == "k":
+            return self.k(placements).astype(np.float64)
         return constant_norm(self.norm, placements, self.rel, self.cutoff)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
