@@ -1,8 +1,8 @@
 """What Parquet declares of itself, checked before Polars takes memory for it.
 
 A size below 0 makes Polars end the process, which Python cannot catch; so does a size beyond the memory that there is.
-No library for Python reads the headers of pages, so they are read here; parquet.thrift of apache/parquet-format has the
-numbers of the fields. It takes a few microseconds for each page of about a megabyte.
+No library for Python reads the headers of pages, so they are read here. That takes a few microseconds for each page of
+about a megabyte.
 """
 
 from __future__ import annotations
@@ -18,15 +18,26 @@ from deadheat.core.errors import FileFormatError
 from deadheat.core.io.files import LONGEST_LINE
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.memory_limits import ROW_BYTES, check_memory
+from deadheat.core.io.parquet_fields import (
+    ColumnChunk,
+    ColumnMeta,
+    DataPage,
+    DataPageV2,
+    FileMeta,
+    PageHeader,
+    RowGroup,
+    SchemaElement,
+)
 from deadheat.core.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, count_shared_bytes
 from deadheat.core.libraries import polars as pl
 
 _MAGIC = b"PAR1"
+_I16 = 4  # a type of Thrift's compact protocol
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
-_VALUE = 16  # bytes of memory for a value, beside its text
+_VALUE_BYTES = 16  # bytes of memory for a value, beside its text
 _SLACK = 1 << 18  # bytes that a page may have beyond its codec's ratio
 _FEW_PAGES = 100_000  # pages that any file may have
-_PAGE = 1_000  # bytes of a file for each page beyond these
+_BYTES_PER_PAGE = 1_000  # a file may have one more page for each so many bytes
 # The most that a byte unpacks to, by codec: none, Snappy, gzip, LZ4 and LZ4 raw; others go to the ratio of Zstandard
 _RATIOS = {0: 1, 1: 64, 2: 1_100, 5: 256, 7: 256}
 _LARGEST_RATIO = 1 << 15
@@ -34,7 +45,7 @@ _LARGEST_RATIO = 1 << 15
 
 @dataclass(frozen=True)
 class Chunk:
-    """One column of a row group.
+    """What the footer says of a chunk, which is one column of a row group.
 
     Attributes
     ----------
@@ -43,7 +54,7 @@ class Chunk:
     n_values : int
     codec : int
     repetition : int or None
-        0: it has a value in each row, 1: values may be missing; None: it is within other columns.
+        0: it has a value in each row; 1: values may be missing; None: it is part of a nested column.
     """
 
     start: int
@@ -143,59 +154,73 @@ def check_categories(rows: pl.LazyFrame, path: Path, n_packed: int) -> None:
 
 def _count_declared_bytes(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
     """Return how many bytes the content takes, by its own account; raise for what is impossible."""
-    footer = _Thrift(data, _size(end)).read_struct()
-    n_rows = _size(footer[3])
-    if n_rows != sum(_size(group[3]) for group in footer[4]):
+    footer = _Thrift(data, _check_size(end)).read_struct()
+    n_rows = _check_size(footer[FileMeta.N_ROWS])
+    groups = footer[FileMeta.ROW_GROUPS]
+    if n_rows != sum(_check_size(group[RowGroup.N_ROWS]) for group in groups):
         raise ValueError
-    leaves = [element for element in footer[2] if not element.get(5)]
-    groups = [[chunk[3] for chunk in group.get(1) or () if 1 not in chunk] for group in footer[4]]
-    for group, metas in zip(footer[4], groups, strict=True):
-        for meta in metas:
-            has_no_lists = len(meta[3]) == 1
-            if has_no_lists and meta[5] != group[3]:
-                raise ValueError
+    leaves = [element for element in footer[FileMeta.SCHEMA] if not element.get(SchemaElement.N_CHILDREN)]
     chunks = []
-    for metas in groups:
-        for meta, leaf in zip(metas, leaves, strict=False):  # Polars refuses a column in another file
+    n_columns = 0
+    for group in groups:
+        metas = _list_column_metas(group)
+        n_columns = max(n_columns, len(metas))
+        for meta in metas:
+            has_no_lists = len(meta[ColumnMeta.PATH]) == 1
+            if has_no_lists and meta[ColumnMeta.N_VALUES] != group[RowGroup.N_ROWS]:
+                raise ValueError
+        for meta, leaf in zip(metas, leaves, strict=False):
             chunks.append(_read_chunk(meta, leaf, end))
-    _check_places(data, footer, chunks, end)
-    most_pages = _FEW_PAGES + len(data) // _PAGE
+    _check_places(data, groups, chunks, end)
+    most_pages = _FEW_PAGES + len(data) // _BYTES_PER_PAGE
     n_bytes = n_pages = 0
     for chunk in chunks:
         n_pages_of_chunk, n_bytes_of_chunk = _check_chunk(data, chunk, most_pages - n_pages)
         n_pages += n_pages_of_chunk
         n_bytes += n_bytes_of_chunk
-    n_columns = max(map(len, groups), default=0)
     n_values = sum(chunk.n_values for chunk in chunks)
     n_in_lists = max(n_values - n_rows * n_columns, 0)
-    n_bytes += n_in_lists * _VALUE
+    n_bytes += n_in_lists * _VALUE_BYTES
     if is_whole:
-        n_bytes += n_rows * n_columns * _VALUE
+        n_bytes += n_rows * n_columns * _VALUE_BYTES
     return n_bytes + n_rows * ROW_BYTES
 
 
+def _list_column_metas(group: dict[int, Any]) -> list[dict[int, Any]]:
+    """Return the metadata of a row group's columns, except those in other files, which Polars refuses."""
+    metas = []
+    for chunk in group.get(RowGroup.CHUNKS) or ():
+        if ColumnChunk.FILE_PATH not in chunk:
+            metas.append(chunk[ColumnChunk.META])
+    return metas
+
+
 def _read_chunk(meta: dict[int, Any], leaf: dict[int, Any], end: int) -> Chunk:
-    repetition = leaf.get(3, 0) if len(meta[3]) == 1 else None
-    data_start = _size(meta[9])
-    dictionary_start = _size(meta.get(11) or meta[9])  # some writers put 0 where there is no dictionary
+    """Return what the footer says of a chunk; raise for what is impossible."""
+    is_nested = len(meta[ColumnMeta.PATH]) != 1
+    data_start = _check_size(meta[ColumnMeta.DATA_START])
+    # some writers put 0 where there is no dictionary
+    dictionary_start = _check_size(meta.get(ColumnMeta.DICTIONARY_START) or data_start)
     start = min(data_start, dictionary_start)
     return Chunk(
         start=start,
-        end=min(end, start + _size(meta[7])),
-        n_values=_size(meta[5]),
-        codec=meta[4],
-        repetition=repetition,
+        end=min(end, start + _check_size(meta[ColumnMeta.N_PACKED])),
+        n_values=_check_size(meta[ColumnMeta.N_VALUES]),
+        codec=meta[ColumnMeta.CODEC],
+        repetition=None if is_nested else leaf.get(SchemaElement.REPETITION, 0),
     )
 
 
-def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[Chunk], end: int) -> None:
-    """Raise ValueError if files were joined, or columns share bytes: each would be read again and again."""
+def _check_places(data: bytes | mmap.mmap, groups: list[dict[int, Any]], chunks: list[Chunk], end: int) -> None:
+    """Raise ValueError if files were joined, or chunks share bytes, which would be read again and again."""
     ends = [chunk.end for chunk in chunks]
-    for group in footer[4]:
-        for chunk in group.get(1) or ():
-            for number in (4, 6):  # the place of an index, before its length
-                if chunk.get(number) and chunk.get(number + 1):
-                    ends.append(chunk[number] + chunk[number + 1])
+    for group in groups:
+        for chunk in group.get(RowGroup.CHUNKS) or ():
+            for index in (ColumnChunk.OFFSET_INDEX, ColumnChunk.COLUMN_INDEX):
+                start = chunk.get(index)
+                size = chunk.get(index + 1)
+                if start and size:
+                    ends.append(start + size)
     if max(ends, default=0) < end and data.find(_MAGIC * 2, 0) >= 0:
         raise ValueError  # joined: the places in the last footer are those in its own file
     in_order = sorted((chunk for chunk in chunks if chunk.end > chunk.start), key=lambda chunk: chunk.start)
@@ -205,7 +230,7 @@ def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[
 
 
 def _check_chunk(data: bytes | mmap.mmap, chunk: Chunk, most_pages: int) -> tuple[int, int]:
-    """Check page after page until all values are counted; return the number of pages, and their bytes unpacked."""
+    """Check the pages of a chunk, until all its values are counted; return how many pages and unpacked bytes it has."""
     n_left = chunk.n_values
     at = chunk.start
     ratio = _RATIOS.get(chunk.codec, _LARGEST_RATIO)
@@ -247,7 +272,7 @@ class _Page:
     n_values : int
     encoding : int
     is_dictionary : bool
-        Whether it has the values of a dictionary, to which other pages refer.
+        Whether it holds a dictionary of values, to which the other pages of the chunk refer.
     """
 
     n_packed: int
@@ -258,19 +283,22 @@ class _Page:
 
 
 def _read_page(fields: dict[int, Any]) -> _Page:
-    """Return what a header says. Its part on a dictionary is in field 7, that on data in 5, or 8 since version 2."""
-    header = fields.get(7) or fields.get(5) or fields[8]
-    encoding = header[4] if 8 in fields else header[2]
+    """Return what the header of a page says."""
+    kind_header = fields.get(PageHeader.DICTIONARY) or fields.get(PageHeader.DATA) or fields[PageHeader.DATA_V2]
+    if PageHeader.DATA_V2 in fields:
+        encoding = kind_header[DataPageV2.ENCODING]
+    else:
+        encoding = kind_header[DataPage.ENCODING]
     return _Page(
-        n_packed=_size(fields[3]),
-        n_unpacked=_size(fields[2]),
-        n_values=_size(header[1]),
+        n_packed=_check_size(fields[PageHeader.N_PACKED]),
+        n_unpacked=_check_size(fields[PageHeader.N_UNPACKED]),
+        n_values=_check_size(kind_header[DataPage.N_VALUES]),
         encoding=encoding,
-        is_dictionary=7 in fields,
+        is_dictionary=PageHeader.DICTIONARY in fields,
     )
 
 
-def _size(number: int) -> int:
+def _check_size(number: int) -> int:
     """Return a size that is possible; raise ValueError for one below 0."""
     if number < 0:
         raise ValueError
@@ -296,7 +324,7 @@ class _Thrift:
         number = 0
         while header := self._read_byte():
             step = header >> 4
-            number = number + step if step else self._read_value(4)
+            number = number + step if step else self._read_value(_I16)
             kind = header & 15
             if kind in {1, 2}:  # for booleans the kind is the value
                 fields[number] = kind == 1
@@ -305,24 +333,25 @@ class _Thrift:
         return fields
 
     def _read_value(self, kind: int) -> Any:  # noqa: ANN401 - what a field holds
+        """Return a value of one of Thrift's types; None for a float or bytes, which are skipped."""
         match kind:
-            case 1 | 2 | 3:
+            case 1 | 2 | 3:  # a boolean in a list, or a byte
                 return self._read_byte()
-            case 4 | 5 | 6:
+            case 4 | 5 | 6:  # an integer of 16, 32 or 64 bits
                 number = self._read_varint()
                 return number >> 1 ^ -(number & 1)
-            case 7:
+            case 7:  # a float
                 self.at += 8
                 return None
-            case 8:
+            case 8:  # bytes
                 size = self._read_varint()
                 self.at += size
                 return None
-            case 9 | 10:
+            case 9 | 10:  # a list or a set
                 header = self._read_byte()
                 size = self._read_varint() if header >> 4 == 15 else header >> 4
                 return [self._read_value(header & 15) for _ in range(size)]
-            case 12:
+            case 12:  # a structure
                 return self.read_struct()
         raise ValueError(kind)
 

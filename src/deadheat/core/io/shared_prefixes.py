@@ -1,8 +1,9 @@
-"""How long the texts in pages of Parquet are that begin as the one before does, told before Polars decodes them.
+"""How many bytes texts of Parquet share with the text before them, counted before Polars decodes the texts.
 
-Such a page (DELTA_BYTE_ARRAY) has how many bytes each text shares with the one before, and then the ends of all texts:
-a few bytes can stand for gigabytes. The shared lengths are encoded as whole numbers are (DELTA_BINARY_PACKED), and come
-first. So a file with a column of numbers is made of the same pages, and Polars, which knows all codecs, reads them.
+A page in the encoding DELTA_BYTE_ARRAY has for each text the number of bytes that it shares with the text before, and
+then the rest of all texts: a few bytes can stand for gigabytes. These numbers come first, and are encoded as whole
+numbers are (DELTA_BINARY_PACKED). So the pages are written into a file with one column of numbers, and Polars, which
+knows all codecs, reads the numbers.
 """
 
 import io
@@ -10,12 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deadheat.core.io.parquet_fields import (
+    ColumnChunk,
+    ColumnMeta,
+    DataPage,
+    DataPageV2,
+    FileMeta,
+    PageHeader,
+    RowGroup,
+    SchemaElement,
+)
 from deadheat.core.libraries import polars as pl
 
 # Encodings of Parquet
 DELTA_BINARY_PACKED = 5
 DELTA_BYTE_ARRAY = 7
 INT32 = 1  # a type of Parquet
+DATA_PAGE = 0  # types of pages
+DATA_PAGE_V2 = 3
 # Types of Thrift's compact protocol; for booleans the type is the value
 TRUE = 1
 FALSE = 2
@@ -42,53 +55,61 @@ class DeltaPage:
     content: bytes
 
     @property
-    def is_second(self) -> bool:
+    def is_v2(self) -> bool:
         """Whether it is of the second version of pages, whose levels are not compressed."""
-        return 8 in self.header
+        return PageHeader.DATA_V2 in self.header
 
     @property
     def n_values(self) -> int:
-        """How many values it has, without those that are missing in the second version."""
-        if self.is_second:
-            return int(self.header[8][1] - self.header[8][2])
-        return int(self.header[5][1])
+        """How many values it has; in the second version without those that are missing."""
+        if self.is_v2:
+            data = self.header[PageHeader.DATA_V2]
+            return int(data[DataPageV2.N_VALUES] - data[DataPageV2.N_NULLS])
+        return int(self.header[PageHeader.DATA][DataPage.N_VALUES])
 
     def as_numbers(self) -> bytes:
         """Return the page with the encoding of whole numbers; one of the second version without its levels."""
-        if self.is_second:
-            return self._second_as_numbers()
-        levels = self.header[5]
+        if self.is_v2:
+            return self._v2_as_numbers()
+        data = self.header[PageHeader.DATA]
         data_header = {
-            1: (I32, levels[1]),
-            2: (I32, DELTA_BINARY_PACKED),
-            3: (I32, levels[3]),
-            4: (I32, levels[4]),
-        }
-        header = {1: (I32, 0), 2: (I32, self.header[2]), 3: (I32, self.header[3]), 5: (STRUCT, data_header)}
-        return _encode(STRUCT, header) + self.content
-
-    def _second_as_numbers(self) -> bytes:
-        second = self.header[8]
-        n_unpacked = self.header[2]
-        n_packed = self.header[3]
-        n_levels = second[5] + second[6]
-        if min(second[5], second[6], self.n_values) < 0 or n_levels > min(n_unpacked, n_packed):
-            raise ValueError
-        is_compressed = TRUE if second.get(7, True) else FALSE
-        data_header = {
-            1: (I32, self.n_values),
-            2: (I32, 0),
-            3: (I32, self.n_values),
-            4: (I32, DELTA_BINARY_PACKED),
-            5: (I32, 0),
-            6: (I32, 0),
-            7: (is_compressed, None),
+            DataPage.N_VALUES: (I32, data[DataPage.N_VALUES]),
+            DataPage.ENCODING: (I32, DELTA_BINARY_PACKED),
+            DataPage.DEFINITION_ENCODING: (I32, data[DataPage.DEFINITION_ENCODING]),
+            DataPage.REPETITION_ENCODING: (I32, data[DataPage.REPETITION_ENCODING]),
         }
         header = {
-            1: (I32, 3),
-            2: (I32, n_unpacked - n_levels),
-            3: (I32, n_packed - n_levels),
-            8: (STRUCT, data_header),
+            PageHeader.TYPE: (I32, DATA_PAGE),
+            PageHeader.N_UNPACKED: (I32, self.header[PageHeader.N_UNPACKED]),
+            PageHeader.N_PACKED: (I32, self.header[PageHeader.N_PACKED]),
+            PageHeader.DATA: (STRUCT, data_header),
+        }
+        return _encode(STRUCT, header) + self.content
+
+    def _v2_as_numbers(self) -> bytes:
+        data = self.header[PageHeader.DATA_V2]
+        n_unpacked = self.header[PageHeader.N_UNPACKED]
+        n_packed = self.header[PageHeader.N_PACKED]
+        n_definition = data[DataPageV2.DEFINITION_BYTES]
+        n_repetition = data[DataPageV2.REPETITION_BYTES]
+        n_levels = n_definition + n_repetition
+        if min(n_definition, n_repetition, self.n_values) < 0 or n_levels > min(n_unpacked, n_packed):
+            raise ValueError
+        is_compressed = TRUE if data.get(DataPageV2.IS_COMPRESSED, True) else FALSE
+        data_header = {
+            DataPageV2.N_VALUES: (I32, self.n_values),
+            DataPageV2.N_NULLS: (I32, 0),
+            DataPageV2.N_ROWS: (I32, self.n_values),
+            DataPageV2.ENCODING: (I32, DELTA_BINARY_PACKED),
+            DataPageV2.DEFINITION_BYTES: (I32, 0),
+            DataPageV2.REPETITION_BYTES: (I32, 0),
+            DataPageV2.IS_COMPRESSED: (is_compressed, None),
+        }
+        header = {
+            PageHeader.TYPE: (I32, DATA_PAGE_V2),
+            PageHeader.N_UNPACKED: (I32, n_unpacked - n_levels),
+            PageHeader.N_PACKED: (I32, n_packed - n_levels),
+            PageHeader.DATA_V2: (STRUCT, data_header),
         }
         return _encode(STRUCT, header) + self.content[n_levels:]
 
@@ -102,8 +123,8 @@ def count_shared_bytes(pages: Sequence[DeltaPage], codec: int, repetition: int |
         Of one column in one row group.
     codec : int
     repetition : int or None
-        Of the column: 0 required, 1 optional; None if it is within others. Then the levels of its pages of the first
-        version are unknown, and each text may have all bytes of the page.
+        Of the column: 0 required, 1 optional; None if it is part of a nested one. Pages of the first version then have
+        levels that nobody can tell here, so each text is taken for as long as its page.
 
     Raises
     ------
@@ -111,40 +132,48 @@ def count_shared_bytes(pages: Sequence[DeltaPage], codec: int, repetition: int |
         A page is damaged.
     """
     n_bytes = 0
-    first = [page for page in pages if not page.is_second]
+    pages_v1 = [page for page in pages if not page.is_v2]
     if repetition is None:
-        n_bytes += sum(page.n_values * page.header[2] for page in first)
-    elif first:
-        n_bytes += _sum_of_numbers(first, codec, repetition)
-    second = [page for page in pages if page.is_second and page.n_values]
-    if second:
-        n_bytes += _sum_of_numbers(second, codec, 0)
+        n_bytes += sum(page.n_values * page.header[PageHeader.N_UNPACKED] for page in pages_v1)
+    elif pages_v1:
+        n_bytes += _sum_numbers(pages_v1, codec, repetition)
+    pages_v2 = [page for page in pages if page.is_v2 and page.n_values]
+    if pages_v2:
+        n_bytes += _sum_numbers(pages_v2, codec, 0)
     return n_bytes
 
 
-def _sum_of_numbers(pages: Sequence[DeltaPage], codec: int, repetition: int) -> int:
+def _sum_numbers(pages: Sequence[DeltaPage], codec: int, repetition: int) -> int:
     """Return the sum of the numbers with which pages begin."""
     content = b"".join(page.as_numbers() for page in pages)
     n_values = sum(page.n_values for page in pages)
     column = {
-        1: (I32, INT32),
-        2: (LIST, (I32, [DELTA_BINARY_PACKED])),
-        3: (LIST, (BINARY, [b"n"])),
-        4: (I32, codec),
-        5: (I64, n_values),
-        6: (I64, len(content)),
-        7: (I64, len(content)),
-        9: (I64, len(_MAGIC)),
+        ColumnMeta.TYPE: (I32, INT32),
+        ColumnMeta.ENCODINGS: (LIST, (I32, [DELTA_BINARY_PACKED])),
+        ColumnMeta.PATH: (LIST, (BINARY, [b"n"])),
+        ColumnMeta.CODEC: (I32, codec),
+        ColumnMeta.N_VALUES: (I64, n_values),
+        ColumnMeta.N_UNPACKED: (I64, len(content)),
+        ColumnMeta.N_PACKED: (I64, len(content)),
+        ColumnMeta.DATA_START: (I64, len(_MAGIC)),
     }
-    chunk = {2: (I64, 0), 3: (STRUCT, column)}
-    group = {1: (LIST, (STRUCT, [chunk])), 2: (I64, len(content)), 3: (I64, n_values)}
-    root = {4: (BINARY, b"schema"), 5: (I32, 1)}
-    leaf = {1: (I32, INT32), 3: (I32, repetition), 4: (BINARY, b"n")}
+    chunk = {ColumnChunk.FILE_OFFSET: (I64, 0), ColumnChunk.META: (STRUCT, column)}
+    group = {
+        RowGroup.CHUNKS: (LIST, (STRUCT, [chunk])),
+        RowGroup.N_BYTES: (I64, len(content)),
+        RowGroup.N_ROWS: (I64, n_values),
+    }
+    root = {SchemaElement.NAME: (BINARY, b"schema"), SchemaElement.N_CHILDREN: (I32, 1)}
+    leaf = {
+        SchemaElement.TYPE: (I32, INT32),
+        SchemaElement.REPETITION: (I32, repetition),
+        SchemaElement.NAME: (BINARY, b"n"),
+    }
     metadata = {
-        1: (I32, 1),
-        2: (LIST, (STRUCT, [root, leaf])),
-        3: (I64, n_values),
-        4: (LIST, (STRUCT, [group])),
+        FileMeta.VERSION: (I32, 1),
+        FileMeta.SCHEMA: (LIST, (STRUCT, [root, leaf])),
+        FileMeta.N_ROWS: (I64, n_values),
+        FileMeta.ROW_GROUPS: (LIST, (STRUCT, [group])),
     }
     footer = _encode(STRUCT, metadata)
     file = _MAGIC + content + footer + len(footer).to_bytes(4, "little") + _MAGIC
