@@ -52,9 +52,10 @@ class DocumentTable(InNotebooks):
     notes : tuple of str
         What was assumed or skipped to read the source, for people.
     by_keys : tuple of one precision, or None
-        If the scores are ranks by several keys, the precision that the scores of these were rounded to; else None.
+        If the scores are ranks by several keys: the precision that the keys were rounded to, alone in a tuple, as it
+        may be None. None for scores.
     failures : polars.DataFrame or None
-        The answers that :func:`deadheat.read_judgments` could not read as a grade.
+        The documents for which :func:`deadheat.read_judgments` found no grade in the answer.
     id_form : str or None
         The form of Unicode that :meth:`normalized` brought the ids to.
     """
@@ -91,7 +92,7 @@ class DocumentTable(InNotebooks):
                 self.rows = self._read(source)
 
     def _label_source(self, source: Source) -> str:
-        """Return the name of a table that the caller gave none."""
+        """Return the name of a table if the caller gave none: that of the file or data set, else its kind."""
         if self.path is not None:
             return make_label(self.path)
         if is_in_catalogue(source):
@@ -103,7 +104,7 @@ class DocumentTable(InNotebooks):
         file = None
         if self.path is not None:
             file = FileState.of(self.path)  # before it is read, so that a later change is seen
-        content = self._convert(self._load(source))
+        content = self._prepare(self._load(source))
         self.notes = tuple(map(str, content.notes))
         self.source_columns = find_source_columns(source, self.path, content.columns)
         self._keep_attributes(content)
@@ -117,16 +118,17 @@ class DocumentTable(InNotebooks):
         return self._load_file(self.path)
 
     def _load_file(self, path: Path) -> Content:
-        """Return what a file holds, or a folder of files."""
+        """Return what a file holds; of a folder, what all its files hold, or the one that is to be read."""
         if path.is_dir():
-            together = read_folder(path, self.kind)
-            if together is not None:
-                return together
+            content_of_all_files = read_folder(path, self.kind)
+            if content_of_all_files is not None:
+                return content_of_all_files
             file, note = choose_file(path, self.kind)
             self.path = file
             content = self._load_file(file)
             return replace(content, notes=(note, *content.notes))
-        if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
+        is_run_without_columns = self.kind == "run" and not self.columns  # `scan` refuses columns of a TREC file
+        if is_run_without_columns and is_too_large(path, self.format):
             return Content(path, ranks=read_first_ranks(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
@@ -134,8 +136,8 @@ class DocumentTable(InNotebooks):
             content = hooks.service(content.read_by).content_of_qrels(path, self.format)
         return content
 
-    def _convert(self, content: Content) -> Content:
-        """Return the content with the rows that are stored, and with notes on them."""
+    def _prepare(self, content: Content) -> Content:
+        """Return the content as this kind of table keeps it: with other rows, or with more notes."""
         return content
 
     def _keep_attributes(self, content: Content) -> None:
@@ -151,7 +153,7 @@ class DocumentTable(InNotebooks):
         ----------
         content : Content
         file : FileState or None
-            The file that the rows are read from later, if they are not in memory.
+            The state of the file, to see later whether rows that are not in memory have changed.
         """
         rows = content.rows
         if isinstance(rows, Mapping):
@@ -215,7 +217,10 @@ class DocumentTable(InNotebooks):
         return table
 
     def beside(self) -> dict[str, pl.DataFrame]:
-        """Return the tables beside the rows, each with a query_id and a doc_id, by their keys."""
+        """Return the tables that belong to the rows, such as judgments of subtopics, by the names of their attributes.
+
+        Each has a query_id and a doc_id.
+        """
         tables = {}
         for key in hooks.list_tables_beside():
             frame = getattr(self, key, None)
@@ -230,12 +235,12 @@ class DocumentTable(InNotebooks):
         return table
 
     def drop_computed(self) -> None:
-        """Drop what was computed of the rows, as these are others now."""
+        """Drop what was computed from the rows that the table had before."""
         vars(self).pop("in_order", None)
         vars(self).pop("fingerprint", None)
 
     def noted(self, notes: Notes) -> Self:
-        """Return the table with notes on where its rows come from, before its own, and its numbers checked."""
+        """Return the table with more notes, before its own; raise if a number of a dict cannot be evaluated."""
         if isinstance(self.rows, MappingRows):
             self.rows.numbers(list(self.rows.mapping))
         return copy_with(self, notes=(*map(str, notes), *self.notes))

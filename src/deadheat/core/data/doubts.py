@@ -1,6 +1,6 @@
 """Warnings of scores that contradict ranks or the order of rows, and a note on negative labels.
 
-The first queries of a run are looked at.
+Only the first queries of a run are looked at.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from deadheat.core.io.nested import Nested
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count
 
-MAX_QUERIES = 1000  # of a run, that are looked at
-FEWEST_QUERIES = 3  # from which an order says something
-FEWEST_SCORES = 10  # in all: so many do not count 1, 2, 3, ... by chance
+MAX_QUERIES = 1000  # queries of a run that are looked at
+FEWEST_QUERIES = 3  # fewer may have an order by chance
+FEWEST_SCORES = 10  # of all queries together: fewer may be 1, 2, 3, ... by chance
 ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
 
 
@@ -32,7 +32,7 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     Parameters
     ----------
     head : polars.DataFrame
-        query_id, rank and score of the first rows; of as many queries as they have, up to 1,000.
+        query_id, rank and score of the first rows; their first 1,000 queries are looked at.
     where : str
         Where the run comes from.
     ascending : bool
@@ -41,7 +41,7 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     if not ascending and _are_in_order(head):
         return  # the usual case, and the faster check
     queries = _count_rises_and_falls(head, ascending=ascending)
-    n_queries = format_count(queries.height, "query", "queries")
+    counted_queries = format_count(queries.height, "query", "queries")
     n_reversed = queries.filter(pl.col("rises") > 2 * pl.col("falls")).height
     n_differing = queries.filter(pl.col("rises") > 0).height
     if 2 * n_reversed > queries.height:
@@ -49,10 +49,10 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
             text = "scores fall with the rank in {n:,} of {of} at its start, and ascending puts the lowest first."
         else:
             text = f"scores rise with the rank in {{n:,}} of {{of}} at its start: distances, or ranks? {ADVICE}"
-        _warn(text, where, n=n_reversed, of=n_queries)
+        _warn(text, where, n=n_reversed, of=counted_queries)
     elif 2 * n_differing > queries.height:
         text = "ranks and scores disagree in {n:,} of {of} at its start: the scores count, not the ranks."
-        _warn(text, where, n=n_differing, of=n_queries)
+        _warn(text, where, n=n_differing, of=counted_queries)
 
 
 def _are_in_order(head: pl.DataFrame) -> bool:
@@ -88,7 +88,7 @@ def _count_rises_and_falls(head: pl.DataFrame, *, ascending: bool) -> pl.DataFra
 def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -> None:
     """Warn the user if the scores of the first queries are 1, 2, 3, ... or if their worst rows come first.
 
-    The order of a dict means nothing. Only in rows are scores suspicious that rise, or with `ascending` fall.
+    The order of a dict means nothing, so a dict with scores that rise (or fall, with `ascending`) gets no warning.
     """
     are_rows = is_polars_frame(rows)
     if ascending and not are_rows:
@@ -104,7 +104,7 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -
                 " they similarities? Without ascending the highest rank first",
                 where,
             )
-    elif all(map(_are_positions, scores_of_queries)):  # mostly ends at the first
+    elif all(map(_are_positions, scores_of_queries)):  # mostly false for the first query, which ends the look
         _warn(f"the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}", where)
     elif has_order and all(map(_are_rising, scores_of_queries)):
         _warn(f"the scores of all queries at its start rise from row to row: are they distances? {ADVICE}", where)
@@ -127,7 +127,7 @@ def warn_of_list_order(order: ListOrder | None, where: str, *, ascending: bool) 
     Parameters
     ----------
     order : {"rise", "fall"} or None
-        Of the scores of every list, from its first result to its last; None: they do both.
+        Whether the scores of every list rise or fall, from its first result to its last; None: neither.
     where : str
         Where the run comes from.
     ascending : bool
@@ -166,7 +166,7 @@ def _are_falling(scores: Collection[float]) -> bool:
 
 
 def _warn(text: str, where: str, **fields: object) -> None:
-    """Warn the user of a run, from the function that a table calls."""
+    """Warn the user of a run; the warning names the line that made the run, so many calls up."""
     warnings.warn(DeadheatWarning(text, where, **fields), stacklevel=6)
 
 

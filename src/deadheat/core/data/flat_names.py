@@ -88,7 +88,7 @@ def _find_ambiguous(names: Iterable[tuple[Label, ...]]) -> set[tuple[str, ...]]:
 
 
 def _flatten_start(parts: tuple[Label, ...], place: int) -> tuple[str, ...]:
-    """Return the flat name of a part, behind those of the parts before it."""
+    """Return the flat names of the parts up to a place, which is included."""
     return tuple(map(_flatten_part, parts[: place + 1]))
 
 

@@ -118,7 +118,8 @@ def _name_queries(labels: FloatArray, grouping: Mapping[str, ArrayLike | None]) 
     if len(given) > 1:
         raise ParameterError(f"{' and '.join(given)} are given", allowed="one of them")
     if labels.ndim == 2:
-        for argument in given:
+        if given:
+            argument = next(iter(given))
             raise ParameterError(argument=argument, found="an array", allowed="nothing: each row of labels is a query")
         n_queries, n_documents = labels.shape
         return _number_queries(np.full(n_queries, n_documents))

@@ -1,8 +1,8 @@
-"""How runs are held against judgments: of documents, or of something that a plugin knows, such as spans.
+"""How runs are judged: by judgments of documents, or of something that a plugin knows, such as spans.
 
 Qrels judge documents, and are the same for all runs. Other judgments have a class that fulfils `JudgesRuns`: it makes
-qrels for each run. How they differ is said once, in the record of their kind: evaluations, comparisons and checks ask
-the record, and know no class. The qrels have a `JudgingRule` (`data/qrels.py`), which knows what they were made from.
+qrels for each run. What is different with such judgments is in one record, `KindOfJudgments`: evaluations, comparisons
+and checks ask it, and know no class. The qrels have a `JudgingRule` (`data/qrels.py`), which knows how they were made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class GivesQrels(Protocol):
     """What the judgments are, for the notes of the qrels."""
 
     def qrels(self) -> Qrels:
-        """Return them."""
+        """Return the qrels."""
         ...
 
 

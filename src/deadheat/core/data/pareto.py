@@ -1,5 +1,6 @@
 """Pareto levels: a ranking by several criteria of which none counts more than another, so that documents tie."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,7 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.io.kinds import KEYS
 from deadheat.core.libraries import polars as pl
 
-MAX_CELLS = 1 << 24  # of a matrix of comparisons
+MAX_CELLS = 1 << 24  # cells of an array of comparisons: documents by candidates by criteria
 
 
 def pareto_levels(table: Source, columns: Sequence[str], *, name: str = "pareto") -> Run:
@@ -88,7 +89,8 @@ def _find_levels(values: FloatArray) -> IntArray:
     while len(remaining):
         level += 1
         candidates = values[remaining]
-        n_parts = -(-candidates.size * len(candidates) // MAX_CELLS)  # rounded up
+        n_cells = candidates.size * len(candidates)
+        n_parts = math.ceil(n_cells / MAX_CELLS)
         parts = np.array_split(candidates, n_parts)
         is_dominated = np.concatenate([_are_dominated(part, candidates) for part in parts])
         levels[remaining[~is_dominated]] = level

@@ -46,7 +46,7 @@ class JudgingRule(Protocol):
         ...
 
     def judge_again(self, judgments: Qrels, qrels: Qrels) -> Qrels:
-        """Return qrels for the run of `qrels`, by the judgments that `judgments` were made from."""
+        """Return new qrels for the run that `qrels` were made for, by the judgments behind `judgments`."""
         ...
 
     def knows_any(self, qrels: Qrels) -> bool:
@@ -106,10 +106,10 @@ class Qrels(DocumentTable):
         table, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
         document has its highest relevance.
     passages : polars.DataFrame or None
-        query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
-        that :class:`Spans` holds them against (without doc_id).
+        The chunks that a run retrieved and the spans that :class:`Spans` compares them with, in one table: query_id,
+        doc_id, document, start, end and relevance. Chunks have no relevance, spans no doc_id.
     judging_rule : JudgingRule or None
-        How these were made for one run from judgments of another kind, such as :class:`Spans`; else None.
+        How judgments of another kind, such as :class:`Spans`, were turned into these for one run; else None.
     unanswerable : tuple of str
         The queries that the source says no document answers, sorted.
     source_form : {"trec", "array", "other"}
@@ -127,9 +127,9 @@ class Qrels(DocumentTable):
     judging_rule: JudgingRule | None = None
     unanswerable: tuple[str, ...] = ()
     source_form: str = "other"
-    open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
+    open_to: float | None = None  # bounds let documents of `failures` have any relevance up to this; None: no bounds
 
-    def _convert(self, content: Content) -> Content:
+    def _prepare(self, content: Content) -> Content:
         """Return the content with a note on queries that look like comments."""
         if not is_polars_frame(content.rows):
             return content
@@ -149,7 +149,7 @@ class Qrels(DocumentTable):
             self.source_form = "trec"
 
     def _store(self, content: Content, file: FileState | None) -> Rows:
-        """Return the rows as they are stored, with the unanswerable queries."""
+        """Return the rows as they are stored, with the unanswerable queries; raise if one has a relevant document."""
         rows = super()._store(content, file)
         if not self.unanswerable:
             return rows
@@ -166,7 +166,7 @@ class Qrels(DocumentTable):
         if isinstance(rows, MappingRows):
             empty: Nested = {query: {} for query in without_rows}
             return replace(rows, mapping={**rows.mapping, **empty})
-        self.bare = tuple(without_rows)
+        self.bare = tuple(without_rows)  # instead of the cached property, which looks at dicts alone
         return rows
 
     @classmethod
@@ -276,9 +276,9 @@ class Qrels(DocumentTable):
         Parameters
         ----------
         names : mapping of str to str
-            The new id of each query that stays; no two have the same.
+            The new id of each query that stays; new ids differ.
         *notes : str
-            On what was done; they come after those of the table.
+            On what was done. They are added after those of the table.
         """
         is_kept = pl.col("query_id").is_in([*names])
         new_id = pl.col("query_id").replace(names)

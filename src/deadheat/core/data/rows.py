@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 NumberArray = TypeVar("NumberArray", NDArray[np.float64], NDArray[np.uint32])
-ROWS_OF_THREAD = 1 << 18  # rows that are worth a thread
-FEW_ROWS = 1 << 10  # rows that are compared at once
-CACHED_ROWS = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
+ROWS_OF_THREAD = 1 << 18  # fewer rows are not worth a thread
+FEW_ROWS = 1 << 10  # up to so many rows, pairs are compared without hashes
+CACHED_ROWS = 1 << 16  # about so many hashes are sorted together, in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Blocks:
 
 
 def is_grouped(queries: pl.Series) -> bool:
-    """Tell whether the rows of each query are adjacent, from the runs of equal ids: these are fewer than the rows."""
+    """Tell whether the rows of each query are adjacent: then no id begins a second stretch."""
     ids = IdRuns.of(queries).ids
     return ids.n_unique() == len(ids)
 
@@ -85,7 +85,7 @@ def make_blocks(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs
     hashes : polars.Series of UInt32, optional
         The hashes of the document ids by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they are known.
     query_runs : IdRuns, optional
-        The runs of equal query_id, if they are known.
+        The stretches of equal query_id, if they are known.
     """
     if query_runs is None:
         query_runs = IdRuns.of(frame["query_id"])
@@ -99,9 +99,9 @@ def make_blocks(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs
 
 
 def write_numbers(column: pl.Series, memory: NumberArray) -> NumberArray:
-    """Write the numbers of a column, of shape (n,), to the first n places of an array, and return these.
+    """Write the numbers of a column, of shape (n,), to the first n places of an array, and return that part of it.
 
-    To use an array again is faster than to have the system clear new memory.
+    An array that is used again is faster than new memory, which the system clears.
     """
     chunks = [chunk.to_numpy() for chunk in column.get_chunks()]
     if not chunks:
@@ -112,8 +112,8 @@ def write_numbers(column: pl.Series, memory: NumberArray) -> NumberArray:
 def may_repeat(blocks: Blocks) -> bool:
     """Tell whether a document may appear twice in a block: False is certain, True needs a closer look.
 
-    Hashes of the ids are sorted block by block, in the processor's cache. The ids of all blocks with two equal hashes
-    are then compared at once, as there may be as many blocks as rows.
+    The hashes of each block are sorted, in the processor's cache. Only blocks with two equal hashes have their ids
+    compared, in one call for all of them, as there may be as many blocks as rows.
     """
     has_equal_hashes = _find_equal_hashes(blocks)
     if not has_equal_hashes.any():
@@ -125,10 +125,10 @@ def may_repeat(blocks: Blocks) -> bool:
 def _find_equal_hashes(blocks: Blocks) -> BoolArray:
     """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
     n_blocks = len(blocks.bounds) - 1
-    # parts of whole blocks: every CACHED_ROWS rows one begins, with the block that such a row is in
+    # A part has whole blocks, of about CACHED_ROWS rows: it begins with the block that holds such a multiple.
     first_rows = np.arange(0, blocks.bounds[-1], CACHED_ROWS)
     first_blocks = np.searchsorted(blocks.bounds, first_rows, side="right") - 1
-    first_blocks = first_blocks[run_starts(first_blocks)]  # a larger block begins one part only
+    first_blocks = first_blocks[run_starts(first_blocks)]  # a block that holds several multiples begins one part
     parts = list(pairwise([*first_blocks.tolist(), n_blocks]))
 
     def find_in_part(part: tuple[int, int]) -> IntArray:
@@ -153,7 +153,8 @@ def _find_equal_hashes_in_part(blocks: Blocks, first: int, last: int) -> IntArra
     hashes = np.empty(stop - start, np.uint32)
     write_numbers(blocks.hashes[start:stop], hashes)
     sizes = np.diff(bounds)
-    for begin, end in pairwise([*run_starts(sizes).tolist(), len(sizes)]):  # blocks of one size, sorted in one call
+    # neighbouring blocks of one size are the rows of a matrix, sorted in one call
+    for begin, end in pairwise([*run_starts(sizes).tolist(), len(sizes)]):
         hashes[bounds[begin] : bounds[end]].reshape(end - begin, -1).sort(axis=1)
     equals_next = np.flatnonzero(hashes[1:] == hashes[:-1])
     block = np.searchsorted(bounds, equals_next, side="right") - 1
@@ -174,7 +175,7 @@ class Rows:
     Attributes
     ----------
     in_polars : bool
-        Whether Polars has them, in their order; else they are in another engine, which may have no order.
+        Whether the rows are in Polars, in their order; another engine may have no order.
     are_unique : bool
         Whether it is known that no (query, document) pair comes twice.
     """
@@ -211,11 +212,11 @@ class Rows:
 
     @cached_property
     def unchecked(self) -> nw.LazyFrame[Any]:
-        """The lazy rows, perhaps before they are checked: for a look at a few of them."""
+        """The rows as a lazy frame that may not be checked yet, for a look at a few of them."""
         return self.lazy
 
     def check_same(self) -> None:
-        """Raise `DataError` if the rows were evaluated where they are, and may have changed since."""
+        """Raise `DataError` if the rows were evaluated in their engine, and may have changed since."""
 
     def sample_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
@@ -234,15 +235,15 @@ class Rows:
         return ids.filter(ids.is_in(present.implode()))
 
     def engine(self, qrels: Any, run: Any, precision: Any) -> Any:  # noqa: ANN401, ARG002 - of files above this one
-        """Return an `Engine` that places these rows in a way of their own; None for rows that `choose_engine` knows."""
+        """Return the `Engine` that only such rows have; None if `choose_engine` chooses one."""
         return None
 
     def qrels_by_position(self, source: object) -> Any:  # noqa: ANN401, ARG002 - of a file above this one
-        """Return `Qrels` of judgments without ids of queries, where the rows have none either; None for all others."""
+        """Return `Qrels` if neither the judgments nor these rows have query ids, so that positions match; else None."""
         return None
 
     def repeated_pairs(self) -> pl.DataFrame | None:
-        """Return query_id, doc_id and n, its count, of each repeated pair; None if it is known that there is none."""
+        """Return query_id, doc_id and n of each pair that comes n > 1 times; None if it is known that none does."""
         from deadheat.core.io.frames import find_repeated_pairs
 
         return find_repeated_pairs(self.lazy)
@@ -308,7 +309,7 @@ class MemoryRows(Rows):
     hashes : polars.Series of UInt32, optional
         The hashes of the document ids, if the reader of a file has computed them.
     query_runs : IdRuns, optional
-        The runs of equal query_id, if they are known.
+        The stretches of equal query_id, if they are known.
     """
 
     def __init__(self, frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: IdRuns | None = None) -> None:

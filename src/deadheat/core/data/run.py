@@ -38,7 +38,7 @@ class Run(DocumentTable):
     Parameters
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
-        Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
+        Higher scores rank first; the order of rows matters for ``ties="input"`` only. Integers and decimals
         beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query with an empty dict
         or list was asked, and nothing was found: it is an empty ranking, which ``missing="skip"`` does not leave out.
         In a table, a query exists if it has a row. Ids are text; those in a dict of dicts are too many to check, so an
@@ -65,7 +65,7 @@ class Run(DocumentTable):
 
     kind = "run"
     bare: tuple[str, ...] = ()
-    are_failures_open = False  # whether documents of `failures`, which rank last, may be anywhere
+    are_failures_open = False  # whether bounds let documents of `failures`, which rank last, be at any place
 
     def __init__(
         self,
@@ -99,13 +99,13 @@ class Run(DocumentTable):
             return run
         return run.renamed(name)
 
-    def _convert(self, content: Content) -> Content:
-        """Return the content with ranks in the place of tuples of scores, and with notes on that and on its size."""
+    def _prepare(self, content: Content) -> Content:
+        """Return the content with ranks instead of tuples of scores; note that, or that all rows are in memory."""
         rows = content.rows
         if isinstance(rows, Mapping):
             ranks = rank_tuples(rows, self.where)
             if ranks is not None:
-                self.by_keys = (None,)
+                self.by_keys = (None,)  # by several keys, and these were not rounded
                 return replace(content, rows=ranks, notes=(OF_TUPLES, *content.notes))
         elif self.path is not None and is_polars_frame(rows) and exceeds_memory(int(rows.estimated_size())):
             return replace(content, notes=(*content.notes, IN_MEMORY))
@@ -144,15 +144,15 @@ class Run(DocumentTable):
         Parameters
         ----------
         results : dict of list, or list of list
-            Results of each query, best first, or what holds them: a response, an iterator. Of a list of lists, and of
-            Chroma's results of several queries, they are called "0", "1", and so on.
+            Results of each query, best first, or what holds them: a response, an iterator. In a list of lists, and in
+            Chroma's results of several queries, the queries are called "0", "1", and so on.
         id, score : str or callable, optional
             Where they are, if the form of a result does not say: the name of a key or attribute, a dotted path such as
             ``"metadata.doc_id"``, or a function of one result. Results without scores are a ranked list, in strict
             order.
         repeated : {"error", "best", "first"}, default "error"
-            What to do if a document comes twice for a query, as a page does of which several chunks are found: raise,
-            keep its best score, or keep its first place. What was left out is counted in `notes`.
+            What to do if a document comes twice for a query, as a page does if several of its chunks are found: raise,
+            keep its best score, or keep its first place. `notes` say how many results were left out.
         ascending : bool, default False
             Lower scores rank first, as of distances.
         name : str, optional
@@ -266,7 +266,7 @@ class Run(DocumentTable):
     def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
         """Return the run with its ties ordered by the scores of other runs, one after the other.
 
-        Documents that tie by all of them stay tied. A document that another run lacks comes after all that it has;
+        Documents that tie in all runs stay tied. A document that another run lacks comes after those that it has;
         `notes` say how many tied documents it lacks. Ids of the other runs are normalized as those of this run were.
 
         Parameters
@@ -312,7 +312,7 @@ class Run(DocumentTable):
         return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
 
     def _read_key(self, other: Source) -> Run:
-        """Return a run to order ties by: another one, or another column of the file of this one."""
+        """Return a run to order ties by: `other`, or the column of this run's file that `other` names."""
         if self.path is not None and isinstance(other, str) and not Path(other).exists():
             try:
                 key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
@@ -345,7 +345,7 @@ class Run(DocumentTable):
         return rows.select("query_id", "doc_id", above=rank - 1, tied=n_tied)
 
     def rounded(self, precision: ScorePrecision) -> Self:
-        """Return the run with its scores rounded, in memory; without a precision, or of ranks, itself."""
+        """Return the run in memory with rounded scores; the run itself if it has ranks, or without a precision."""
         if precision is None or self.by_keys is not None:
             return self
         frame = self.to_polars()

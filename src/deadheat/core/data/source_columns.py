@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deadheat.core.errors import ABSENT, Advice, ColumnError
-from deadheat.core.io.columns import find_value_column
+from deadheat.core.io.columns import find_value_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def find_source_columns(source: object, path: Path | None, columns: Mapping[str,
     """
     if not columns:
         return None
-    value = columns.get(find_value_column(columns) or "")
+    value = find_value_name(columns)
     if path is None:
         return SourceColumns(_make_handle(source), columns["doc_id"], value)
     return SourceColumns(path.resolve(), columns["doc_id"], value)
@@ -93,7 +93,7 @@ def refuse_one_column(qrels: SourceColumns | None, run: SourceColumns | None, wh
     if qrels.doc_id != run.doc_id or not qrels.is_of_same_source(run):
         return
     if qrels.value is not None and qrels.value != run.value:
-        return  # judgments of what was retrieved, as of recommenders
+        return  # two columns of numbers for the retrieved documents, as recommenders write them
     columns = f"the column {qrels.doc_id!r}"
     if qrels.value is not None:
         columns = f"the columns {qrels.doc_id!r} and {qrels.value!r}"

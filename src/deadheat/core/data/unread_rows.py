@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from deadheat.core.io.lazy import Reading
 
-BYTES_OF_ROW = 40  # of a short row of TREC
-MIN_BLOCK = 1 << 20  # bytes that are read at once, at least
+BYTES_OF_ROW = 40  # bytes of a short row of TREC
+MIN_BLOCK = 1 << 20  # bytes of a file that are read at once, at least
 
 
 def is_in_memory(frame: nw.LazyFrame[Any]) -> bool:
@@ -45,7 +45,7 @@ class LazyRows(Rows):
     Attributes
     ----------
     is_read_again : bool
-        Whether they were evaluated where they are: whoever wants them afterwards reads them again.
+        Whether the rows were evaluated in their engine and not kept, so that a later use reads them again.
     """
 
     is_read_again = False
@@ -62,7 +62,7 @@ class LazyRows(Rows):
         return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")), self.where)
 
     def check_same(self) -> None:
-        """Raise `DataError` if the rows are read again: nothing shows whether they have changed."""
+        """Raise `DataError` if a use would read the rows again, as nothing shows whether they have changed."""
         if self.is_read_again:
             raise DataError(
                 "was evaluated where its rows are, which may have changed since",
@@ -87,7 +87,7 @@ class UnreadRows(LazyRows):
     where : str
         For messages.
     file : FileState, optional
-        Of rows in a file.
+        The state of the file that the rows are in.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class UnreadRows(LazyRows):
             self.file.check()
 
     def check_same(self) -> None:
-        """Raise `DataError` if the rows are read again, unless they are in memory, or in a file that did not change."""
+        """Raise `DataError` if they would be read again, except from memory or from a file that has not changed."""
         self.check_file()
         if self.file is None and not (self.in_polars and is_in_memory(self.unchecked)):
             super().check_same()
@@ -131,7 +131,7 @@ class UnreadRows(LazyRows):
         return checked.frame
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the unchecked rows of a file in their order, about so many at a time."""
+        """Yield the unchecked rows of a file in their order, about `n_rows` at a time."""
         self.check_file()
         frame: pl.LazyFrame = self.unchecked.to_native()
         with guard_rows(self.where):
@@ -174,7 +174,7 @@ class UnreadTrec(UnreadRows):
         return nw.from_native(pl.concat(self.batches(BLOCK // BYTES_OF_ROW)).lazy())
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the rows, block by block, about so many at a time."""
+        """Yield the rows in their order, about `n_rows` at a time."""
         self.check_file()
         self._marked = MarkedLines("run")
         size = min(BLOCK, max(MIN_BLOCK, n_rows * BYTES_OF_ROW))

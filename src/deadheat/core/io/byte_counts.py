@@ -169,10 +169,10 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
             n_returns = np.count_nonzero(is_return)
             if n_returns and n_returns != np.count_nonzero(is_return[:-1] & is_newline[1:]):
                 return None
-            n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
+            n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns  # control characters, and tabs
             if n_low and not view.all():
                 return None
-            if mark < _SPACE:  # a tab inside quotes is not a separator
+            if mark < _SPACE:  # separators are no control characters; a tab inside quotes is one
                 n_low -= np.count_nonzero(is_separator)
             is_doubtful |= bool(n_low) or _may_hold_controls(view)
             n_lines += int(n_newlines) + (not block.endswith(b"\n"))
@@ -197,7 +197,11 @@ def _find_outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
 
 
 def _is_odd_so_far(mask: Mask) -> Mask:
-    """Return for each place whether the number of set bits up to it is odd; works on 64 places at a time, for speed."""
+    """Tell for each place whether the number of true values up to it, itself included, is odd.
+
+    For speed 64 places are the bits of a word. Shifts by 1, 2, 4, ... put into each bit whether the bits up to it in
+    its word are odd in number. Then each word that follows an odd number of bits is inverted.
+    """
     packed = np.packbits(mask, bitorder="little")
     words = np.zeros(-(-packed.size // 8), "<u8")
     bits = words.view(np.uint8)

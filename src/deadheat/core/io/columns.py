@@ -174,23 +174,38 @@ def find_column(
     for name in known:
         if name in names:
             return name
-    for name in names:
-        hint = hint or did_you_mean(name, known)
     raise ColumnError(
         f"{problem}: found {_join_names([*names]) or 'nothing'}",
         allowed=f"one of {_join_names(known)}",
-        hint=hint,
+        hint=hint or find_suggestion(names, known),
         path=where,
         line=line,
     )
 
 
+def find_suggestion(names: Iterable[str], known: Sequence[str]) -> str:
+    """Return ``Did you mean ...?`` for the first name that is like a known one; "" if none is."""
+    for name in names:
+        suggestion = did_you_mean(name, known)
+        if suggestion:
+            return suggestion
+    return ""
+
+
 def find_value_column(columns: Collection[str]) -> str | None:
-    """Return which of the canonical columns holds the numbers; None where every row is a relevant document."""
+    """Return the canonical name of the column of numbers; None where every row is a relevant document."""
     for name in columns:
         if name not in TEXTS:
             return name
     return None
+
+
+def find_value_name(columns: Mapping[str, str]) -> str | None:
+    """Return the name that the column of numbers has in the source, by the names of all columns; None without one."""
+    canonical = find_value_column(columns)
+    if canonical is None:
+        return None
+    return columns[canonical]
 
 
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
@@ -219,7 +234,7 @@ def refuse_columns(given: Mapping[str, str], kind: Kind, what: str) -> None:
 def _may_lack(
     canonical: str, names: Sequence[object], columns: Mapping[str, str], kind: Kind, lists: Collection[object]
 ) -> bool:
-    """Tell whether a table needs no such column: ranks do for scores, lists are ranked, and so on."""
+    """Tell whether a table can do without a column: a run with ranks without scores, one with lists without both."""
     if canonical == SUBTOPIC:
         return True
     doc = columns.get("doc_id")
@@ -235,7 +250,7 @@ def _may_lack(
 
 
 def _has_ranks_alone(names: Sequence[object]) -> bool:
-    """Tell whether a run has ranks and no scores; where a score is misspelt, ranks are not taken for it."""
+    """Tell whether a run has ranks, and no column whose name is a misspelt score."""
     for name in _select_texts(names):
         if did_you_mean(name, ["score"]):
             return False

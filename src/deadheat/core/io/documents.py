@@ -54,7 +54,7 @@ def register_document(
     matches : callable
         Takes the document, a dict; tells whether it has this form. It looks at few of its parts.
     instead : str
-        What to give if the other kind is wanted.
+        Advice on what to give if the other kind is wanted.
     """
 
     def register(read: Callable[[Document, str], Listing]) -> None:
@@ -69,7 +69,7 @@ def known_exports() -> list[Export]:
 
 
 def read_export(document: Document, kind: Kind, where: str) -> Listing | None:
-    """Return the queries in a document of another tool, and notes; None if its form is not known.
+    """Return the documents by query that another tool's JSON document holds; None if its form is not known.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def read_export(document: Document, kind: Kind, where: str) -> Listing | None:
 
 
 def _refuse_saved(document: Document, kind: Kind, where: str) -> None:
-    """Raise `FileFormatError` for what deadheat itself saved, with what reads it."""
+    """Raise `FileFormatError` for a document that deadheat saved, and name the function that reads it."""
     saved_kind = str(document.get("kind"))
     use = hooks.describe_use_of_saved(saved_kind)
     if use is not None and "format" in document:
@@ -110,20 +110,23 @@ def _find_export(document: Document) -> Export | None:
 
 
 def _is_document(document: Document) -> bool:
-    """Tell whether a dict is no plain one of queries: a value is no collection, or has objects inside objects."""
+    """Tell whether a dict is a tool's document and not results by query.
+
+    Its first value shows it: that is no collection, or has objects inside objects.
+    """
     first = next(iter(document.values()), None)
     return not isinstance(first, Mapping | list | tuple) or _has_objects_inside(first)
 
 
 def _check_objects(document: Document) -> None:
-    """Raise `MissingPluginError` for objects inside objects, which are no numbers, where a plugin is missing."""
+    """Raise `MissingPluginError` for objects inside objects, if a plugin that may read them is missing."""
     missing = hooks.list_missing_plugins("objects")
     if missing and any(map(_has_objects_inside, document.values())):
         raise hooks.missing_plugin("a JSON document of another tool", missing[0])
 
 
 def _has_objects_inside(value: object) -> bool:
-    """Tell whether an object has objects or lists of these, or a list has objects that have lists of objects."""
+    """Tell whether a value is like ``{"a": {...}}`` or ``{"a": [{...}]}``, or a list like ``[{"a": [{...}]}]``."""
     if isinstance(value, Mapping):
         return any(isinstance(member, Mapping) or _are_objects(member) for member in value.values())
     if not isinstance(value, list) or not _are_objects(value):

@@ -65,18 +65,18 @@ def convert_table(
     names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
     doc_column = names["doc_id"]
     refuse_patterns(names.values(), where)
+    if doc_column in lists:
+        beside = lists  # a list beside that of documents may hold their scores
+    else:
+        beside = [name for name in schema.names() if name == "rank"]  # ranks are compared with scores
+    needed = dict.fromkeys([*names.values(), *beside])
     if isinstance(frame, nw.DataFrame):
         # pandas and dicts hold lists as objects
         if schema[doc_column] == nw.Object and has_lists(frame[doc_column].to_list()):
             return _read_lists(frame.iter_rows(named=True), names, kind, where)
-        others = [name for name in schema.names() if name == "rank"]
-        if doc_column in lists:
-            others = lists
-        needed = dict.fromkeys([*names.values(), *others])
         frame = nw.from_native(to_polars(frame.select(*needed), where).lazy())
         schema = frame.collect_schema()
     if isinstance(schema[doc_column], nw.List | nw.Array):
-        needed = dict.fromkeys([*names.values(), *lists])
         rows = collect(frame.select(*needed)).iter_rows(named=True)
         return _read_lists(rows, names, kind, where)
     _check_types(frame, schema, names, where)
@@ -92,7 +92,7 @@ def _read_lists(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str], kin
 def _read_columns(frame: Frame, names: Mapping[str, str], kind: Kind, where: str, *, is_large: bool) -> Content:
     """Read rows that have one document each: in Polars, or in their engine."""
     subtopic = names.get(SUBTOPIC)
-    if subtopic is not None:  # other engines' rows are fetched for them
+    if subtopic is not None:  # qrels with subtopics are read in Polars, whatever their engine
         frame = nw.from_native(collect(frame.select(*names.values())).lazy())
     value = find_value_column(names)
     notes: Notes = ()
@@ -147,7 +147,7 @@ def _read_answerable(table: Any, where: str, given: Mapping[str, str]) -> Conten
 
 
 def _find_ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows of a run in Polars that has both; other engines have no first."""
+    """Return the ranks and scores of the first rows of a run in Polars that has both; other engines have no order."""
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
         return None
@@ -217,10 +217,10 @@ def _make_frame(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[A
 
 
 def find_table(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
-    """Return the table in an object as a frame of Narwhals, or as a list of rows: dicts where they name their fields.
+    """Return the table that an object is: a frame of Narwhals, or a list of rows. Rows with names of fields are dicts.
 
-    Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol. An
-    object that is not a table is returned as it is.
+    Hugging Face's data sets and those of ragas have methods that convert them, other libraries have Arrow's protocol.
+    An object that is not a table is returned as it is.
     """
     table = as_narwhals(source, where)
     if isinstance(table, nw.LazyFrame | nw.DataFrame | nw.Series | str | bytes | Mapping):
@@ -235,7 +235,7 @@ def find_table(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
     if not isinstance(source, Iterable) or hasattr(source, "readline") or is_matrix:
         return source
     rows = source if isinstance(source, list) else list(source)
-    # the types of rows are few: only where one has names, each row is looked at
+    # rows have few types: only if one of these names its fields, each row is looked at
     if not any(hasattr(row_type, "_fields") for row_type in set(map(type, rows))):
         return rows
     return [row._asdict() if hasattr(row, "_fields") else row for row in rows]
@@ -251,7 +251,7 @@ def list_columns(table: object, where: str) -> list[str]:
 
 
 def find_frame(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
-    """Return the table in an object, or one of its list of dicts, as a frame; None of an object that is neither."""
+    """Return an object as a frame, if it is a table or a list of dicts; else None."""
     table = find_table(source, where)
     if isinstance(table, nw.LazyFrame | nw.DataFrame):
         return table
@@ -265,7 +265,7 @@ def find_frame(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
 
 
 def split_by_column(source: object, column: str, where: str) -> list[Frame | nw.DataFrame[Any]]:
-    """Return the rows with each value of a table's column of ids: in order of appearance, or sorted in an engine."""
+    """Split a table by a column of ids: a frame for each id, in order of appearance, in an engine sorted by the id."""
     frame = cast("Frame | nw.DataFrame[Any]", find_frame(source, where))
     _check_types(frame, _get_schema(frame, where), {"doc_id": column}, where)
     ids = frame.select(column)
@@ -313,9 +313,9 @@ def _copy_numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _make_column(name: str, values: Sequence[Any], where: str) -> pl.Series:
-    """Return values of Python as a column; whole numbers and floats become floats, other mixtures are refused."""
+    """Return Python values as a column. A mix of whole numbers and floats becomes floats; any other is refused."""
     values = to_python_numbers(values)
-    if has_lists(values):  # in which Polars would make 1 of 1.5 if 2 is before it
+    if has_lists(values):  # as a column of lists Polars would cut 1.5 to 1 where a list begins with 2
         return pl.Series(name, values, pl.Object)
     try:
         return pl.Series(name, values, strict=True)
@@ -412,7 +412,7 @@ def _refuse_dicts_by_query(table: object, kind: Kind, where: str) -> None:
 
 
 def _is_by_query(fields: Mapping[Any, object]) -> bool:
-    """Tell whether a dict has the documents of queries: it is no row of a table, and no response of a library."""
+    """Tell whether a dict has documents by query, and is neither a row of a table nor a response of a library."""
     if not fields or find_results(fields) is not None:
         return False
     for name, value in fields.items():

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
 
-# Answers may be of any length and content: nothing here is tried again with fewer characters, in quadratic time
+# Answers may be of any length and content: possessive quantifiers (++, *+) keep a search from quadratic time
 NUMBER = r"(?<![\d.])[-+]?\d++(?:\.\d++)?+(?![\d.]*\d)"
 OF_SCALE = r"\s*+(?:/|out[ ]of)\s*+(\d++(?:\.\d++)?+)(?![\d.]*\d)"
 NUMBERS = re.compile(f"({NUMBER})(?:{OF_SCALE})?")

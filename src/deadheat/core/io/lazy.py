@@ -26,7 +26,7 @@ Frame = nw.LazyFrame[Any]
 
 @dataclass(frozen=True)
 class WrongRows:
-    """How many rows there are, and how many of them cannot be evaluated.
+    """How many rows a table has, how many of them cannot be evaluated, and an example of each problem.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class WrongRows:
     n_bad : int
         Rows whose number is missing, or cannot be.
     bad : tuple of str, str and float, or None
-        query_id, doc_id and number of one of them.
+        query_id, doc_id and number of one of these rows.
     beyond : str or None
         A number that float64 would merge with its neighbours, as it was written.
     with_nul : str or None
@@ -70,7 +70,7 @@ class CheckedRows:
 
 @dataclass(frozen=True)
 class Reading:
-    """How rows are read whose columns have been found: query_id and doc_id as text, and a number.
+    """Reads and checks rows whose columns are known: query_id and doc_id as text, and a number.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Reading:
         lazy = nw.from_native(rows.lazy())
         # mostly nothing is wrong, and this shows it faster than a search
         have_ids = are_ids(query_runs.ids) and are_ids(rows["doc_id"])
-        if have_ids and self._are_right(rows[self.value]):
+        if have_ids and self._are_surely_right(rows[self.value]):
             wrong = WrongRows(rows.height, beyond=beyond)
         else:
             wrong = self._find_wrong_rows(lazy, beyond)
@@ -141,6 +141,7 @@ class Reading:
 
     @property
     def _lower_ranks_first(self) -> bool:
+        """Whether the lowest number is the best."""
         return self.ascending or self.value == "rank"
 
     def _select_numbers(self, frame: Frame) -> Frame:
@@ -155,7 +156,7 @@ class Reading:
         return frame.select(*KEYS, score=0.0 - nw.col(self.value))
 
     def _find_beyond(self, frame: Frame) -> str | None:
-        """Return a number that float64 would merge with its neighbours, if there is one."""
+        """Return a number that float64 would merge with its neighbours; None if there is none."""
         dtype = frame.collect_schema()[self.value]
         if not (dtype.is_integer() or dtype.is_decimal()):
             return None
@@ -166,12 +167,12 @@ class Reading:
                 return str(extreme)
         return None
 
-    def _are_right(self, numbers: pl.Series) -> bool:
-        """Tell whether numbers show at once that none is wrong; ranks have to be looked at."""
+    def _are_surely_right(self, numbers: pl.Series) -> bool:
+        """Tell whether a fast look shows that no number is wrong; it is never enough for ranks."""
         return self.value != "rank" and not numbers.null_count() and bool(numbers.is_finite().all())
 
     def _find_wrong_rows(self, frame: Frame, beyond: str | None) -> WrongRows:
-        """Look for nulls, empty ids, NUL, NaN and wrong ranks in one pass; another one fetches a bad row."""
+        """Count nulls, empty ids, NULs, NaN and wrong ranks in one pass; if there are any, fetch an example."""
         number = nw.col(self.value)
         is_missing = number.is_null()
         is_wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()

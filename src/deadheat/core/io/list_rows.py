@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, DuplicateError
-from deadheat.core.io.columns import find_value_column
+from deadheat.core.io.columns import find_value_name
 from deadheat.core.io.ids import is_id
 from deadheat.core.io.kinds import NO_SCORES, Kind
 from deadheat.core.io.result_parts import find_results, is_grade
@@ -33,7 +33,7 @@ def read_list_rows(
     path : str or path
         For messages.
     """
-    value = columns.get(find_value_column(columns) or "")
+    value = find_value_name(columns)
     documents: dict[str, Mapping[str, float]] = {}
     reader = Reader(kind, str(path))
     unused = UnusedNumbers(columns)
@@ -43,10 +43,10 @@ def read_list_rows(
         _check_query(query, documents, columns["query_id"], path, line)
         listed = row.get(columns["doc_id"])
         results = find_results(listed, kind)
-        numbers = None if value is None else row.get(value)
-        if results is not None and numbers is not None:
-            numbers_in_order = find_results(numbers)
-            if numbers_in_order is None or len(numbers_in_order) != len(results):
+        given_numbers = None if value is None else row.get(value)
+        if results is not None and given_numbers is not None:
+            numbers = find_results(given_numbers)
+            if numbers is None or len(numbers) != len(results):
                 raise ColumnError(
                     f"{value} of query {query!r} is not a list of {format_count(len(results), 'number')}",
                     allowed=f"one for each of {columns['doc_id']}",
@@ -54,10 +54,10 @@ def read_list_rows(
                     line=line,
                 )
             if "rank" in columns:
-                numbers_in_order = [_score_rank(rank, query, path, line) for rank in numbers_in_order]
-            results = list(zip(results, numbers_in_order, strict=True))
+                numbers = [_score_rank(rank, query, path, line) for rank in numbers]
+            results = list(zip(results, numbers, strict=True))
         if kind == "run" and value is None and results:
-            unused.look_at(row, len(results))
+            unused.keep_columns(row, len(results))
         documents[str(query)] = reader.read_documents(listed if results is None else results, query)
     assumptions = reader.note_assumptions()
     unused.warn(str(path))
@@ -87,8 +87,8 @@ class UnusedNumbers:
         self.columns = columns
         self.names: set[str] | None = None  # None before the first row
 
-    def look_at(self, row: Mapping[str, Any], n_documents: int) -> None:
-        """Keep the columns that have so many numbers in this row, too."""
+    def keep_columns(self, row: Mapping[str, Any], n_documents: int) -> None:
+        """Keep the columns that have a number for each document in this row as well as in the rows before."""
         if self.names is None:
             self.names = set(row) - set(self.columns.values()) - NO_SCORES
         for name in list(self.names):
@@ -110,7 +110,7 @@ class UnusedNumbers:
 
 
 def _score_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here
-    """Return the score that a rank counts as."""
+    """Return minus the rank, which is the score that it counts as."""
     if is_number(rank) and 1 <= rank < math.inf and rank % 1 == 0:
         return -float(rank)
     raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)

@@ -15,12 +15,12 @@ _LEAST_ALLOWED = 4_000_000_000  # bytes of memory that the content of any file m
 _LARGEST_RATIO = 200  # bytes of memory for each byte of a larger file
 LARGE_TEXT = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
 ROW_BYTES = 64  # bytes of memory for a row in a frame, beside its text; measured 49
-OBJECT_BYTES = 150  # and for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
-_PER_TREC_BYTE = 3  # bytes of memory
-_PACKED = 4  # bytes of text in a compressed byte
-_BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
-# Rows that are read at a time
-_MOST_ROWS = 1_000_000
+OBJECT_BYTES = 150  # bytes of memory for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
+_CELL_BYTES = 24  # bytes of memory for a cell of a table, in a list and in a column, beside its text
+_PER_TREC_BYTE = 3  # bytes of memory for a byte of a TREC file
+_PER_PACKED_BYTE = 4  # bytes of text for a byte of a compressed file
+_BYTES_PER_ROW = 500  # bytes of memory for a row of a run that is read part by part
+_MOST_ROWS = 1_000_000  # of such a run, that are read at a time
 _FEWEST_ROWS = 20_000
 _max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 
@@ -54,13 +54,9 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return WithValue(_max_memory, _check_bytes(_max_memory, n_bytes))
-
-
-def _check_bytes(limit: ContextVar[int | None], n_bytes: float) -> int:
-    if type(n_bytes) is float and n_bytes.is_integer():  # 1e9 is a usual way
+    if type(n_bytes) is float and n_bytes.is_integer():  # 1e9 is a usual way to write it
         n_bytes = int(n_bytes)
-    return as_count(limit.name, cast("int", n_bytes))
+    return WithValue(_max_memory, as_count("max_memory", cast("int", n_bytes)))
 
 
 def is_bounded() -> bool:
@@ -76,7 +72,7 @@ def exceeds_memory(n_bytes: int) -> bool:
 
 def fits_in_memory(n_bytes: int, *, is_packed: bool) -> bool:
     """Tell whether a TREC file of this size is read into memory."""
-    n_text = n_bytes * _PACKED if is_packed else n_bytes
+    n_text = n_bytes * _PER_PACKED_BYTE if is_packed else n_bytes
     most = _max_memory.get()
     if most is None:
         return n_text < LARGE_TEXT
@@ -120,6 +116,3 @@ def check_memory(n_bytes: int, n_packed: int, path: Path | None, *, is_all: bool
 def check_cells(n_rows: int, n_columns: int, path: Path | None, n_packed: int) -> None:
     """Raise FileFormatError if a table takes more memory than it may: rows may be short, and their header long."""
     check_memory(n_rows * n_columns * _CELL_BYTES, n_packed, path, is_all=True)
-
-
-_CELL_BYTES = 24  # bytes of memory of a cell, in a list and in a column, beside its text

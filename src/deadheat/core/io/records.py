@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deadheat.core.errors import Advice, DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
-from deadheat.core.io.columns import check_column, has_semicolons
+from deadheat.core.io.columns import check_column, find_suggestion, has_semicolons
 from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.formats import choose_format, ending
@@ -28,7 +28,6 @@ from deadheat.core.io.unpacking import HEAD
 from deadheat.core.io.with_value import WithValue
 from deadheat.core.io.workbooks import read_sheet
 from deadheat.core.libraries import polars as pl
-from deadheat.core.wording import did_you_mean
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 
@@ -207,7 +206,7 @@ def read_records(
 
 
 def _check_misfits(records: Records, wanted: Wanted) -> None:
-    """Raise what is wrong with the first row that is not a record, unless these are wanted."""
+    """Raise the error of the first row that is not a record, unless such rows are reported."""
     if records.misfits and not wanted.keeps_misfits:
         raise next(iter(records.misfits.values()))
 
@@ -448,14 +447,11 @@ def _find_keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path
             line=json_text.line_of(keys[1:]),
         )
     if not keys and not wanted.id:
-        suggestion = ""
-        for key in given:
-            suggestion = suggestion or did_you_mean(key, wanted.keys)
         shown_keys = ", ".join(map(repr, list(given)[:8]))
         raise MalformedRowError(
             found=f"an object with {shown_keys or 'nothing'}",
             allowed=wanted.expected,
-            hint=suggestion,
+            hint=find_suggestion(given, wanted.keys),
             path=path,
             line=json_text.line_of([]),
         )

@@ -23,7 +23,7 @@ PADDING = "-1"  # the id that search libraries fill lists up with
 
 
 def find_results(given: object, kind: Kind = "run") -> Sequence[Any] | None:
-    """Return the list of results in what a search returned for one query; None if there is none in an order.
+    """Return the list of results in what a search returned for one query; None if it holds no ordered list.
 
     Judgments may be a single id, or a set.
 
@@ -69,7 +69,7 @@ def split_result_set(given: Any, where: str) -> list[list[dict[str, Any]]] | Non
 
 
 def get_at_path(item: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
-    """Return what a dotted path of keys and attributes leads to, an empty one to the object; a key may have dots.
+    """Return the value at a dotted path of keys and attributes; at "" that is the object. A key may have dots.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def is_grade(value: object) -> bool:
 
 
 def find_numbers(item: object, kind: Kind) -> list[str]:
-    """Return the paths in a result to numbers that may be its score; in its metadata those of known names."""
+    """Return the paths to numbers of a result that may be its score; in its metadata only those of known names."""
     names = COLUMN_NAMES["run"]
     never_numbers = {*known_forms().no_scores, *names["doc_id"], *names["rank"], "id"}
     if kind == "run":

@@ -52,7 +52,7 @@ class Listing:
     notes : tuple of str or Ranked
         What was assumed.
     order : {"rise", "fall"}, optional
-        Where the scores of every list rise from its first result to its last, or fall; else None.
+        Whether the scores of every list rise from its first result to its last, or fall; None: neither.
     longest : int
         Results of the longest list that has such an order.
     """
@@ -78,9 +78,9 @@ class _Paths:
     Attributes
     ----------
     id : str or None
-        Empty: the result is its id; None: nowhere.
+        "" if the result is its id; None if it has none.
     number : str
-        Empty: nowhere.
+        "" if it has none.
     """
 
     id: str | None
@@ -89,7 +89,7 @@ class _Paths:
 
 @dataclass
 class Reader:
-    """How the results of queries become documents with numbers; it keeps what it sees, for notes on all of them.
+    """Reads the results of queries as documents with numbers, and keeps what it sees, for notes on all queries.
 
     Attributes
     ----------
@@ -177,7 +177,10 @@ class Reader:
         return Listing(documents, notes, self._orders.order, self._orders.longest)
 
     def note_assumptions(self) -> Notes:
-        """Return what was assumed of all queries; raise if they are given in several ways, warn of unused numbers."""
+        """Return what was assumed of all queries; raise if their documents are given in several ways.
+
+        Warn if all results have a number that was not used.
+        """
         ids_to_text(list(self._example_ids.values()), self.where)  # raises for a mix of both
         if len(self._first_queries) > 1:
             (name, query), (other_name, other_query) = sorted(self._first_queries.items(), reverse=True)[:2]
@@ -204,7 +207,10 @@ class Reader:
         return (note_merged_judgments(self._n_merged),)
 
     def read_documents(self, given: object, query: object) -> Mapping[str, Any]:
-        """Return the documents of one query; in a ranked list their number is minus the rank, of judgments it is 1."""
+        """Return the documents of one query with their numbers.
+
+        If they have none, the number is minus the rank in a run, and 1 in qrels.
+        """
         results = find_results(given, self.kind)
         if results is None:
             return self._read_mapping(given, query)
@@ -249,13 +255,13 @@ class Reader:
         return given
 
     def _keep_form(self, query: object, name: str, doc: object) -> None:
-        """Keep how the documents of a query are given: the name of their numbers, empty without any; and an id."""
+        """Keep how the documents of a query are given: an id, and the name of their numbers ("" if they have none)."""
         self._first_queries.setdefault(name, query)
         if is_id(doc):
             self._example_ids.setdefault(isinstance(doc, str), doc)
 
     def _read_results(self, results: Sequence[Any], query: object) -> tuple[list[Any], list[Any]]:
-        """Return ids and numbers; None for numbers that are not there."""
+        """Return the id and the number of each result; None for a number that is not there."""
         if self.id is None and self.number is None:
             # ids alone, and pairs, need no look for paths
             if all(map(is_id, results)):
@@ -360,25 +366,28 @@ class Reader:
             ) from error
 
     def _find_grades(self, results: Sequence[Any]) -> str:
-        """Return the name of the grades of results without a score; "" without any, and keep what else is a number."""
+        """Return the name of the grades by which results without a score are ranked; "" if there are none.
+
+        If there are none, keep the names of their other numbers, to warn of them at the end.
+        """
         items = [split_pair(result)[0] for result in results]
         if any(map(is_id, items)):
             return ""
         for name in known_forms().judged:
             if any(get_member(item, name) is not ABSENT for item in items):
-                return ""
+                return ""  # its numbers judge it
         if self.kind == "run":
             for name in GRADES:
                 if any(is_grade(get_member(item, name)) for item in items):
                     return name
-        # of a single result in one list, any number may be its score
+        # a single result in a list says nothing: any of its numbers may be a score
         if len(items) > 1 or (items and self.kind == "qrels"):
             for item in items:
                 self._keep_unused(set(find_numbers(item, self.kind)))
         return ""
 
     def _keep_unused(self, names: set[str]) -> None:
-        """Keep the names of numbers that this result has, too."""
+        """Keep the names of numbers that this result has as well as all results before it."""
         if self._unused_names is None:
             self._unused_names = names
         else:

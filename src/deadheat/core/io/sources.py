@@ -1,8 +1,8 @@
-"""What an object holds that is given in place of a file.
+"""How an object that is given in place of a file is read.
 
-Recognisers are asked in one order; each returns the rows of an object, or None for what it does not know. After those
-of the core come those that modules of the kind "objects" register. Frames come last: Narwhals is slow to load, and
-dicts do not need it.
+Recognisers are asked in turn: each returns the content of an object that it knows, or None. After those of the core
+come those that modules of the kind "objects" register. Frames come last: Narwhals is slow to load, and dicts do not
+need it.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,9 +50,9 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
             return content
     if _may_be_known_to_others(source) and third_party.load("objects"):
         return read_object(source, kind, where, given)
-    if is_in_catalogue(source):
-        for plugin in hooks.list_missing_plugins("objects"):
-            raise hooks.missing_plugin(str(source), plugin)
+    missing_plugins = hooks.list_missing_plugins("objects") if is_in_catalogue(source) else []
+    if missing_plugins:
+        raise hooks.missing_plugin(str(source), missing_plugins[0])
     return read_frame(source, kind, where, given)
 
 
@@ -60,14 +60,14 @@ def _list_recognisers(source: object) -> list[Recogniser]:
     """Return the recognisers to ask about an object; for frames, lists and tuples no plugin needs to be loaded."""
     if type(source).__module__.startswith("pyspark.sql."):
         return []  # such a frame has a column for every attribute that it is asked for
-    core_recognisers: list[Recogniser] = [read_mapping, _read_cases]
+    core_recognisers: list[Recogniser] = [read_mapping, _read_giver_of_qrels, _refuse_other_objects]
     if not _may_be_known_to_others(source):
         return core_recognisers
     return core_recognisers + hooks.load_in_order("objects", RECOGNISERS, lambda recognise: recognise.__module__)
 
 
 def _may_be_known_to_others(source: object) -> bool:
-    """Tell whether an object is neither a frame nor a plain collection, which the core reads."""
+    """Tell whether an object may need a plugin: the core reads frames, dicts, lists and tuples by itself."""
     if type(source).__module__.startswith("pyspark.sql."):
         return False
     return not (isinstance(source, Mapping | list | tuple) or hasattr(type(source), "columns"))
@@ -102,11 +102,16 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
     return Content.of_lists(listing)
 
 
-def _read_cases(source: Any, kind: Kind, _where: str, _given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
-    """Read what gives qrels; raise for an evaluation and for a matrix, with the function that takes them."""
+def _read_giver_of_qrels(source: Any, kind: Kind, _where: str, _given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
+    """Read the qrels of an object that fulfils `GivesQrels`, such as labelled cases."""
     note_on_qrels = getattr(type(source), "note_on_qrels", None)
-    if kind == "qrels" and note_on_qrels is not None:
-        return Content(source.qrels().to_dict(), (note_on_qrels,))
+    if kind != "qrels" or note_on_qrels is None:
+        return None
+    return Content(source.qrels().to_dict(), (note_on_qrels,))
+
+
+def _refuse_other_objects(source: object, kind: Kind, _where: str, _given: Mapping[str, str]) -> None:
+    """Raise `SourceTypeError` for an evaluation and for a matrix, with the function that takes them."""
     if getattr(type(source), "is_evaluation", False):
         raise SourceTypeError(
             found="an evaluation",
@@ -120,4 +125,3 @@ def _read_cases(source: Any, kind: Kind, _where: str, _given: Mapping[str, str])
         if dtype_kind in "iu":
             hint += "; if it has the ids of documents, a row for each query, write dict(enumerate(ids))"
         raise SourceTypeError(found=f"a matrix of shape {tuple(getattr(source, 'shape', ()))}", allowed=kind, hint=hint)
-    return None

@@ -1,4 +1,4 @@
-"""Bytes of files, as they were when the file was opened; of compressed ones what they hold."""
+"""The bytes of files, up to the size when they were opened, and those of compressed files unpacked."""
 
 import io
 import os
@@ -14,9 +14,9 @@ from typing import Any
 from deadheat.core.errors import FileFormatError
 
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-HEAD = 1 << 16
-_FIRST_PIECE = 1 << 9  # bytes of a member that are looked at first: behind a small one are others
-_MOST_EMPTY = 10_000  # members; bgzip writes one, behind the others
+HEAD = 1 << 16  # bytes at the beginning of a file, by which it is recognised
+_FIRST_PIECE = 1 << 9  # bytes of a member that are taken first, as it may be small and others may follow
+_MOST_EMPTY = 10_000  # members without content; bgzip writes one at the end
 
 
 def detect_compression(head: bytes) -> str | None:
@@ -27,8 +27,8 @@ def detect_compression(head: bytes) -> str | None:
     return None
 
 
-class _UntilSize(io.RawIOBase):
-    """A file up to the size that it had when it was opened: one that grows as fast as it is read would have no end."""
+class _FileOfFixedSize(io.RawIOBase):
+    """A file that ends where it ended when it was opened; if it grew as fast as it is read, it would have no end."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
@@ -69,7 +69,7 @@ class _UntilSize(io.RawIOBase):
 def open_file(path: Path) -> BufferedReader:
     """Open a file to read its bytes; it ends at the size that it has now, a pipe where its writer closes it."""
     if stat.S_ISREG(path.stat().st_mode):
-        return BufferedReader(_UntilSize(path))
+        return BufferedReader(_FileOfFixedSize(path))
     return path.open("rb")
 
 
@@ -106,9 +106,10 @@ def unpack(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
 
 
 class _Packed:
-    """The bytes of an open file, taken in pieces that double; what is not used of a piece is taken again.
+    """The bytes of an open compressed file, taken in pieces; what is not used of a piece can be given back.
 
-    So a file of many small members is copied about once, and not from each member to its end.
+    Pieces begin small in each member, and double. So a file of many small members is copied about once, and not from
+    each member to its end.
     """
 
     def __init__(self, file: BufferedReader, size: int) -> None:
@@ -200,7 +201,7 @@ def _decompress_zstd(file: BufferedReader, size: int, zstd: Any) -> Iterator[byt
                 yield piece
             if frame.eof or frame.needs_input:
                 break
-            data = b""  # the frame has more content of what it was given
+            data = b""  # the frame has not returned all content of the bytes before
         if frame.eof:
             packed.give_back(len(frame.unused_data))
             packed.end_member(n_bytes)

@@ -111,7 +111,7 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
 
 
 def _is_exact(text: str, value: float) -> bool:
-    """Tell whether a large number is what float64 makes of its text: exactly, rounded to its digits, or in short."""
+    """Tell whether a large number keeps its text: the text is exact, rounded to its digits, or the shortest one."""
     written = Decimal(text)  # int() refuses thousands of digits
     if _INTEGER.fullmatch(text):
         return not is_beyond(written)
@@ -124,7 +124,9 @@ def _is_exact(text: str, value: float) -> bool:
 
 
 def to_python_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    """Return values of one type as they are; of several, NumPy's numbers as Python's, to whose precision none is cut.
+    """Return values with NumPy's numbers as Python's, if they have several types; those of one type as they are.
+
+    Polars would round the other numbers to the precision of a NumPy number among them.
 
     Examples
     --------

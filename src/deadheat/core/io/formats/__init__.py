@@ -26,6 +26,7 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import quote_text
 
 hooks.load("readers")
+# the order of the registry, whatever was imported first
 for known in hooks.list_formats():
     FORMATS[known] = FORMATS.pop(known)
 
@@ -56,7 +57,7 @@ SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.su
 def has_column(path: Path, name: str, form: str | None = None) -> bool:
     """Tell whether a file is a table with a column, beside those of qrels and runs.
 
-    Its format, if that is known, and some of its bytes come first: to look closer may be to parse all of it.
+    Its format, if that is known, and some of its bytes are looked at first: a closer look may parse all of it.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ JsonObject: TypeAlias = dict[str, Any]
 class JsonNumber(str):
     """The text of a JSON number, as it is written: an id may be a number, and float64 may hold less than the text.
 
-    It is a text, and no record with a text: with records, ids that are numbers take a tenth more time to read.
+    It is a `str` and no dataclass with a text: with a dataclass, ids that are numbers take a tenth longer to read.
     """
 
     __slots__ = ()
@@ -81,7 +81,7 @@ class JsonRows(ABC):
         columns : mapping of str to str
             The name of each column, by canonical name.
         nearer : collection of str
-            Names of keys that would be other columns than these: None is returned where an object may have one.
+            Names that would have been preferred to those of `columns`: None is returned if an object may have one.
         """
 
     @abstractmethod
@@ -108,7 +108,7 @@ class JsonRows(ABC):
 
 
 def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
-    """Return what objects hold; those that only say that a query has no answer are left out.
+    """Return the content of objects, without those that only say that a query has no answer.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def read_rows(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
 
 
 def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Content:
-    """Return what objects hold, each of which has a document or a list of documents."""
+    """Return the content of objects that each have a document or a list of documents."""
     path = rows.path
     first = rows.first()
     if first is None:
@@ -138,14 +138,14 @@ def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Conten
     if are_cases(first, kind, given):
         return LABELLED_CASES
     has_all_given = first.keys() >= set(given.values())
-    if has_all_given:  # the columns are those of the first object, unless another has nearer names
+    if has_all_given:  # the first object shows the columns, unless a later one has a name that is preferred
         columns = find_columns([first], kind, given, path)
         nearer = list_nearer_names(columns, kind, given)
     else:
         columns = _find_columns_of_all(rows, kind, given)
         nearer = []
     has_lists = isinstance(first.get(columns["doc_id"]), list | dict)
-    frame = None if has_lists else rows.parse(columns, nearer)
+    frame = None if has_lists else rows.parse(columns, nearer)  # which returns None where an object has such a name
     if frame is None and rows.may_have_keys(nearer):
         columns = _find_columns_of_all(rows, kind, given)
     if has_lists:
@@ -161,7 +161,7 @@ def _read_judged(rows: JsonRows, kind: Kind, given: Mapping[str, str]) -> Conten
 
 
 def _read_lists(rows: JsonRows, columns: Mapping[str, str], kind: Kind) -> Content:
-    """Return what objects hold that have the list of documents of a query."""
+    """Return the content of objects that each have the list of documents of a query."""
     listing = read_list_rows(rows.values(), columns, kind, rows.path)
     content = Content.of_lists(listing, columns)
     texts = (text for _, text in rows.texts())
@@ -211,7 +211,7 @@ def check_rows(
     subtopic_name = columns.get(SUBTOPIC)
     value_key = find_value_column(columns)
     needed_names = [name for key, name in columns.items() if key != SUBTOPIC]
-    are_numbers: dict[tuple[str, str], bool] = {}  # of each id of each column, whether it is written as a number
+    are_numbers: dict[tuple[str, str], bool] = {}  # by column and id, whether the id is written as a number
     for line, row in rows.objects(needed=columns.values()):
         for name in needed_names:
             if name not in row:
