@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.added_judgments import add_judgments
-from deadheat.core.errors import ColumnError, DataError, DuplicateError
+from deadheat.errors import ColumnError, DataError, DuplicateError
 from support.command import call, ok
 
 HEAD = "query_id,doc_id,relevance,weight,rank a\n"
@@ -80,7 +80,7 @@ def test_from_holes_to_new_qrels(tmp_path: Path, qrels: Path) -> None:
     partly = call("evaluate", file, run)
     assert (partly.exit_code, "convert --add" in partly.output) == (3, True)
     result = call("convert", qrels, more, "--add", file)
-    assert "3 rows of qrels as trec, 1 of them from" in result.stderr
+    assert "3 rows of qrels as trec, 1 of" in result.stderr
     assert more.read_text() == "q 0 a 1\np 0 x 2\nq 0 u 1\n"
     assert "1.0000" in ok("evaluate", more, run, "-m", "RR")
     assert call("convert", run, more, "--kind", "run", "--add", file, "--force").exit_code == 2

@@ -9,9 +9,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data import rows
-from deadheat.core.errors import DuplicateError
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements import contiguous as counting
+from deadheat.errors import DuplicateError
 
 
 def random_run(rng: np.random.Generator, *, levels: int, descending: bool) -> pl.DataFrame:
@@ -131,7 +131,7 @@ def test_a_repeated_document_is_found() -> None:
     )
     blocks = rows.make_blocks(run)
     assert rows.may_repeat(blocks)
-    with pytest.raises(DuplicateError, match="'x' is retrieved 2 times for query 'b'"):
+    with pytest.raises(DuplicateError, match=r"'x' .* for query 'b'"):
         dh.place({"b": {"x": 1}}, run)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
+from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from support.command import call, ok
 from support.shared_data import LLMJUDGE, needs_shared_data
 
@@ -48,7 +48,7 @@ def test_frames_with_ranks() -> None:
 
 def test_scores_that_count() -> None:
     ranks: dict[str, dict[str, float]] = {f"q{q}": {f"d{n}": n + 1 for n in range(4)} for q in range(3)}
-    with pytest.warns(DeadheatWarning, match="are 1, 2, 3, ... in the order of the rows: are they ranks"):
+    with pytest.warns(DeadheatWarning, match=r"are 1, 2, 3, ... in the order of the rows: are they ranks"):
         dh.read_run(ranks)
     run = dh.read_run(ranks, ascending=True)
     assert dh.evaluate({"q0": "d0"}, run, ["RR"]).means() == {"RR": 1.0}
@@ -110,7 +110,7 @@ def test_swapped_dicts() -> None:
 def test_zeros_that_got_lost() -> None:
     with pytest.warns(NothingJudgedWarning, match="Zeros in front of numbers are lost on one side"):
         dh.evaluate({"q": {"007": 1}}, {"q": {"7": 1.0, "8": 0.5}}, ["RR"])
-    with pytest.raises(dh.DeadheatError, match="Zeros in front of numbers are lost on one side"):
+    with pytest.raises(dh.DeadheatError, match="read ids as text"):
         dh.evaluate({"012": {"d": 1}}, {"12": {"d": 1.0}}, ["RR"])
 
 
@@ -131,27 +131,27 @@ def test_the_command_names_columns_and_turns_scores(tmp_path: Path) -> None:
             (tmp_path / "s.csv").write_text("asked,hit,distance\nq,a,0.9\nq,b,0.7\n")
             runs.append(str(tmp_path / "s.csv"))
         printed = ok(*command, str(tmp_path / "q.csv"), *runs, "-m", "RR", "--columns", columns, "--ascending")
-        assert "lower scores rank first, as asked" in printed
+        assert "lower scores rank first" in printed
         assert "1.0000" in printed
     wrong = call("evaluate", str(tmp_path / "q.csv"), str(tmp_path / "r.csv"), "--columns", "doc_id")
     assert wrong.exit_code == 2
-    assert "write names as in doc_id=chunk,score=sim" in wrong.stderr
+    assert "doc_id=chunk,score=sim" in wrong.stderr
     wrong = call("evaluate", str(tmp_path / "q.csv"), str(tmp_path / "r.csv"), "--columns", columns + "x")
     assert wrong.exit_code == 3
-    assert "no column 'distancex' in the table" in wrong.stderr
+    assert "no column 'distancex'" in wrong.stderr
     assert "Did you mean 'distance'?" in wrong.stderr
 
 
 def test_ranks_that_say_something_else_than_scores() -> None:
     rows = [(f"q{q}", f"d{n}", n + 1, float(n * 7 % 11)) for q in range(4) for n in range(8)]
     run = pl.DataFrame(rows, schema=["query_id", "doc_id", "rank", "score"], orient="row")
-    with pytest.warns(DeadheatWarning, match="ranks and scores disagree in 4 of 4 queries .* the scores count"):
+    with pytest.warns(DeadheatWarning, match=r"ranks and scores disagree in 4 of 4 queries .* the scores count"):
         dh.read_run(run)
 
 
 def test_ascending_against_the_ranks() -> None:
     with pytest.warns(
-        DeadheatWarning, match="scores fall with the rank in 5 of 5 queries .* ascending puts the lowest"
+        DeadheatWarning, match=r"scores fall with the rank in 5 of 5 queries .* ascending puts the lowest"
     ):
         dh.read_run(TABLE.with_columns(score=-pl.col("score")), ascending=True)
 
@@ -177,7 +177,7 @@ def test_zeros_that_got_lost_for_some() -> None:
     qrels = {"q": {f"{n:03}": 1 for n in range(90, 110)}}
     with pytest.warns(
         NothingJudgedWarning,
-        match="10 judged documents such as '09.' of qrels are not retrieved, and .* zeros in front were lost in run",
+        match=r"10 judged documents such as '09.' of qrels are not retrieved, and .* zeros in front were lost in run",
     ):
         dh.evaluate(qrels, {"q": {f"{n}": float(n) for n in range(120, 80, -1)}}, ["R"])
     with warnings.catch_warnings(action="error"):
@@ -190,4 +190,4 @@ def test_columns_of_one_kind_of_files(tmp_path: Path) -> None:
     ok("evaluate", tmp_path / "q.txt", tmp_path / "r.csv", "-m", "RR", "--columns", "run.doc_id=hit,run.score=sim")
     result = call("evaluate", tmp_path / "q.txt", tmp_path / "r.csv", "-m", "RR", "--columns", "doc_id=hit,score=sim")
     assert result.exit_code == 2
-    assert "for the run alone, give --columns run.doc_id=hit,run.score=sim" in result.stderr
+    assert "run.doc_id=hit,run.score=sim" in result.stderr

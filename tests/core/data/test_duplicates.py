@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,14 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DuplicateError
+from deadheat.api import Content, FileFormat
 from deadheat.core.io.formats import FORMATS
-from deadheat.core.io.formats.base import Content, Format
+from deadheat.errors import DuplicateError
 from support.command import call
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 JUDGMENTS = [("q", "a", 1), ("q", "b", 1)]
 TWICE = [*JUDGMENTS, ("q", "a", 1)]
@@ -25,7 +26,8 @@ CONTRADICTED = [*JUDGMENTS, ("q", "a", 2)]
 RUN = [("q", "a", 3.0), ("q", "c", 2.0), ("q", "b", 1.0)]
 REPEATING = [("q", "a", 3.0), ("q", "a", 2.0), ("q", "b", 1.0)]  # R@3 was 1.5, nDCG 1.3066, AP 1.5
 MEASURES = "R@3 P@3 nDCG AP DCG RBP bpref ERR INSQ SDCG INST NERR8 NERR9 Judged NumRel NumRelRet IPrec@0"
-NOTE = "1 judgment that repeats another one is merged, as of document 'a' for query 'q'"
+MERGED = "1 judgment that repeats another one is merged"
+NOTE = f"{MERGED}, as of document 'a' for query 'q'"
 
 
 def frame(rows: list[Any], value: str) -> pl.DataFrame:
@@ -80,7 +82,7 @@ def test_judgments_that_contradict_each_other_are_an_error_that_names_both_grade
     tmp_path: Path, *, check_duplicates: bool
 ) -> None:
     for qrels in forms(CONTRADICTED, tmp_path).values():
-        with pytest.raises(DuplicateError, match="'a' is judged 2 times for query 'q', with relevance 1 and 2"):
+        with pytest.raises(DuplicateError, match=r"'a' .* relevance 1 and 2"):
             dh.evaluate(qrels, RUN, MEASURES, check_duplicates=check_duplicates)
 
 
@@ -88,13 +90,11 @@ def test_judgments_that_contradict_each_other_are_an_error_that_names_both_grade
 def test_relevant_ids_that_come_twice_in_a_list_are_merged(qrels: object) -> None:
     found = dh.evaluate(qrels, RUN, "AP")
     assert found.means() == {"AP": (1 + 2 / 3) / 2}
-    assert "1 judgment that repeats another one is merged" in found.notes
+    assert MERGED in found.notes
 
 
 def test_a_list_with_two_grades_of_a_document_is_an_error() -> None:
-    with pytest.raises(
-        DuplicateError, match=r"'a' comes 2 times for query 'q' \(results 1, 2\) with relevance 1 and 2"
-    ):
+    with raises_parts(DuplicateError, r"'a' .*results 1, 2.* 1 and 2", allowed="once", path=Path("qrels")):
         dh.Qrels({"q": [("a", 1), ("a", 2)]})
 
 
@@ -118,7 +118,7 @@ def test_rows_of_subtopics_that_come_twice_are_merged(tmp_path: Path) -> None:
     assert qrels.subtopics is not None
     assert qrels.subtopics.rows() == [("q", "a", "1", 1.0), ("q", "a", "2", 1.0), ("q", "b", "2", 1.0)]
     assert qrels.to_dict() == {"q": {"a": 1.0, "b": 1.0}}
-    assert "1 judgment that repeats another one is merged" in qrels.notes
+    assert MERGED in qrels.notes
 
 
 def test_only_two_grades_for_one_subtopic_contradict_each_other() -> None:
@@ -126,9 +126,11 @@ def test_only_two_grades_for_one_subtopic_contradict_each_other() -> None:
     rows = [("q", "a", "1", 1), ("q", "a", "2", 2), ("q", "b", "1", 1), ("q", "b", "1", 2), ("q", "c", "2", 1)]
     qrels = pl.DataFrame(rows, ["query_id", "doc_id", "subtopic", "relevance"], orient="row")
     for check_duplicates in (True, False):
-        with pytest.raises(
-            DuplicateError, match="document 'b' is judged 2 times for query 'q', with relevance 1 and 2"
-        ):
+        problem = (
+            "document 'b' is judged 2 times for query 'q', with relevance 1 and 2;"
+            " a judgment may come twice with the same relevance only"
+        )
+        with raises_parts(DuplicateError, problem=problem, path=Path("qrels"), line=None):
             dh.evaluate(qrels, RUN, "RR", check_duplicates=check_duplicates)
     assert {*dh.Qrels(qrels).to_polars()["doc_id"].to_list()} == {"a", "b", "c"}
 
@@ -138,7 +140,7 @@ def test_an_empty_subtopic_is_one_however_it_is_written() -> None:
     qrels = dh.Qrels(pl.DataFrame(rows, ["query_id", "doc_id", "subtopic", "relevance"], orient="row"))
     assert qrels.subtopics is not None
     assert qrels.subtopics.rows() == [("q", "a", "", 1.0), ("q", "b", "2", 1.0)]
-    assert "1 judgment that repeats another one is merged" in qrels.notes
+    assert MERGED in qrels.notes
 
 
 @pytest.mark.plugins("spans")
@@ -148,11 +150,11 @@ def test_spans_that_come_twice_are_merged_or_refused() -> None:
     spans = dh.Spans([("q", "d", 0, 10), ("q", "d", 20, 30), ("q", "d", 0, 10)])
     found = dh.evaluate(spans, chunks, "R@5")
     assert found.means() == once.means() == {"R@5": 0.5}
-    assert "1 span that repeats another one is merged" in found.notes
+    assert MERGED.replace("judgment", "span") in found.notes
     assert found.qrels_hash == once.qrels_hash
     graded = [{"query_id": "q", "doc_id": "d", "start": 0, "end": 10, "relevance": grade} for grade in (2, 1)]
-    with pytest.raises(
-        DuplicateError, match=r"span 'd\[0:10\]' of query 'q' is there more than once, with relevance 1 and 2"
+    with raises_parts(
+        DuplicateError, r"'d\[0:10\]' .*relevance 1 and 2", allowed="the same relevance each time", path=Path("spans")
     ):
         dh.Spans(graded)
 
@@ -202,7 +204,8 @@ DOORS: dict[str, Callable[[Any, Any, bool], object]] = {
 @pytest.mark.parametrize("door", DOORS)
 def test_a_judged_document_that_a_run_has_twice_is_an_error_unchecked_too(door: str) -> None:
     for check_duplicates in (True, False):
-        with pytest.raises(DuplicateError, match="document 'a' is retrieved 2 times for query 'q'"):
+        problem = "document 'a' is retrieved 2 times for query 'q'; each pair may appear only once"
+        with raises_parts(DuplicateError, problem=problem):
             DOORS[door](JUDGMENTS, REPEATING, check_duplicates)
 
 
@@ -226,7 +229,7 @@ def test_columns_of_scores_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "x.letor"
     path.write_text("1 qid:1 1:2 # docid = a\n0 qid:1 1:3 # docid = b\n1 qid:1 1:1 # docid = a\n")
     for check_duplicates in (True, False):
-        with pytest.raises(DuplicateError, match="'a' is retrieved 2 times for query '1'"):
+        with pytest.raises(DuplicateError, match=r"'a' .* 2 times for query '1'"):
             dh.evaluate_columns(path, measures="RR", check_duplicates=check_duplicates)
 
 
@@ -256,7 +259,7 @@ def test_commands_end_with_an_error_that_names_the_lines(tmp_path: Path) -> None
     for command in (["evaluate", qrels, run, "-m", "R@3"], ["gate", qrels, run, "-c", "R@3 >= 0.9"]):
         result = call(*command, "--no-check-duplicates")
         assert result.exit_code == 3, result.output
-        assert "x.run:2: document 'a' is retrieved 2 times for query 'q'" in result.stderr
+        assert "x.run:2: document 'a'" in result.stderr
     good = tmp_path / "good.run"
     good.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in RUN))
     twice = written(TWICE, tmp_path, "twice.txt")
@@ -276,7 +279,7 @@ def test_conversion_merges_judgments(tmp_path: Path) -> None:
     result = call("convert", source, target, "--kind", "qrels")
     assert result.exit_code == 0, result.output
     assert dh.read_qrels(target).to_polars().rows() == [("q", "a", 1.0), ("q", "b", 1.0)]
-    assert "1 judgment that repeats another one is merged" in result.stderr + result.stdout
+    assert MERGED in result.stderr + result.stdout
 
 
 @pytest.mark.plugins("columns")
@@ -298,7 +301,7 @@ def test_judgments_beside_columns_of_scores_are_merged_unchecked_too(tmp_path: P
 def test_a_line_that_has_a_pair_twice_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a format that has the list of a query on a line."""
     rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [0.5, 0.5]})
-    form = Format(
+    form = FileFormat(
         name="perline", suffixes=(), read=lambda *_: Content(rows), write=lambda *_: None, locate=lambda *_: [1, 1]
     )
     monkeypatch.setitem(FORMATS, "perline", form)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from support.error_parts import raises_parts
 
 LABELS, SCORES = [1, 0, 0, 1, 2], [0.9, 0.9, 0.1, 0.3, 0.3]
 WANTED = {"0": {"RR": 0.75}, "1": {"RR": 1.0}}
@@ -100,8 +101,8 @@ def test_a_mask_is_refused(argument: str) -> None:
     """It was ignored."""
     given: dict[str, Any] = {"labels": [1, 0, 1], "scores": [1.0, 2.0, 3.0], "groups": [1, 1, 2], "doc_ids": [1, 2, 3]}
     given[argument] = np.ma.array(given[argument], mask=[False, True, False])
-    with pytest.raises(
-        dh.errors.ParameterError, match=f"{argument} must be an array without a mask, got a masked array"
+    with raises_parts(
+        dh.errors.ParameterError, argument=argument, found="a masked array", allowed="an array without a mask"
     ):
         dh.from_arrays(given.pop("labels"), given.pop("scores"), **given)
     assert dh.from_arrays(np.ma.array([1, 0]), [1, 2], group_sizes=[2])[0].to_dict() == {"0": {"0": 1, "1": 0}}
@@ -111,8 +112,8 @@ def test_a_mask_is_refused(argument: str) -> None:
 def test_text_and_numbers_are_not_merged(argument: str) -> None:
     """NumPy makes "1" of 1."""
     given: dict[str, Any] = {"groups": [1, 1, 2, 2], argument: [1, "1", 2, 2]}
-    with pytest.raises(
-        dh.errors.ParameterError, match=f"{argument} must be ids that are all text or all whole numbers"
+    with raises_parts(
+        dh.errors.ParameterError, "all text or all whole numbers", argument=argument, found="an array of object"
     ):
         dh.from_arrays([1, 0, 1, 0], [1, 2, 3, 4], **given)
 
@@ -131,7 +132,7 @@ def test_numbers_that_float64_would_merge_are_refused(dtype: Any) -> None:  # no
         dh.from_arrays(large, [1, 0], group_sizes=[2])
     run: Any = {"q": dict(zip("ab", large, strict=True))}
     for given in (run, {"q": list(run["q"].items())}, {"q": {doc: (score, 1) for doc, score in run["q"].items()}}):
-        with pytest.raises(dh.errors.DataError, match=r"9007199254740993.*beyond 2\*\*53"):
+        with pytest.raises(dh.errors.DataError, match=r"740993.*beyond 2\*\*53"):
             dh.evaluate({"q": "a"}, given, "RR")
 
 

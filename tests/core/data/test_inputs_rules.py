@@ -7,6 +7,7 @@ import math
 import os
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -17,12 +18,12 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, SourceTypeError
 from support.command import call, ok
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 Rows = list[tuple[str, str, Any]]
 COLUMNS = ["query_id", "doc_id", "score"]
@@ -100,7 +101,7 @@ def test_an_integer_beyond_2_to_53_is_refused(form: str, value: int, tmp_path: P
 
 @pytest.mark.parametrize("form", [form for form in TYPED if "json" not in form])
 def test_a_decimal_is_as_an_integer(form: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"9007199254740993.*beyond 2\*\*53"):
+    with pytest.raises(DataError, match=r"740993.*beyond 2\*\*53"):
         evaluated(form, [("q", "a", Decimal(2**53 + 1)), ("q", "b", Decimal(2**53))], tmp_path)
     assert evaluated(form, [("q", "a", Decimal("0.2")), ("q", "b", Decimal("0.3"))], tmp_path) == 1 / 2
 
@@ -111,7 +112,7 @@ def test_exact_numbers_in_dicts(value: float) -> None:
         dh.evaluate(QRELS, {"q": {"a": 1.0, "b": value}}, ["RR"])
     with pytest.raises(DataError, match=r"beyond 2\*\*53"):
         dh.evaluate({"q": {"a": value}}, {"q": {"a": 1.0}}, ["RR"])
-    with pytest.raises(DataError, match=r"thousands of digits, an integer or decimal beyond 2\*\*53"):
+    with pytest.raises(DataError, match=r"of digits,.*beyond 2\*\*53"):
         dh.evaluate(QRELS, {"q": {"a": 10**5000}}, ["RR"])
     infinite = {"q": {"a": 1.0, "b": Decimal("Infinity"), "c": Fraction(3, 2), "d": np.float32(0.5)}}
     assert dh.evaluate(QRELS, infinite, ["RR"]).means()["RR"] == 1 / 3
@@ -152,13 +153,13 @@ def test_an_empty_list_is_asked_and_a_query_that_is_absent_is_not() -> None:
     run: Any = {"q": [], "r": ["b"]}
     found = dh.evaluate(judged, run, "RR", missing="skip")
     assert (found.to_dict(), found.missing_queries) == ({"q": {"RR": 0.0}, "r": {"RR": 1.0}}, ("s",))
-    with pytest.raises(DataError, match=r"lacks 1 of 3 queries of the qrels: 's'"):
+    with pytest.raises(DataError, match=r"lacks 1 of 3 queries .*: 's'"):
         dh.evaluate(judged, run, "RR", missing="error")
     found = dh.evaluate(judged, run, "RR", missing="empty")
     assert found.missing_queries == ("s",)
     assert found.facts.n_missing == 1
     assert found.notes[-1] == "1 query with an empty list of results (q)"
-    assert "missing queries run: 1 (s), counted as empty rankings" in " ".join(str(found).split())
+    assert "1 (s), counted as empty" in " ".join(str(found).split())
     with pytest.raises(DataError, match="share no query"):
         dh.evaluate(judged, {"x": []}, "RR")
 
@@ -174,7 +175,7 @@ def test_runs_of_empty_lists_show_no_range_and_no_profile() -> None:
     assert means["coverage"] == 0.0
     assert "average_popularity" in str(dh.item_profile(run, {"a": 2}, n_users=2))
     assert math.isnan(means["gini"])
-    with pytest.raises(DataError, match="run and run share no query with results: none and 'q'"):
+    with pytest.raises(DataError, match="with results: none and 'q'"):
         dh.agree(run, {"q": ["a"]})
 
 
@@ -233,7 +234,7 @@ def test_commands_count_an_empty_list_as_0(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, None, "x"])
 def test_a_score_without_judgments_is_checked_too(value: object) -> None:
-    with pytest.raises(DataError, match="score of document 'a' for query 'zz'"):
+    with pytest.raises(DataError, match=r"score .*'a' for query 'zz'"):
         dh.evaluate(QRELS, {"q": {"a": 1.0, "b": 1.0}, "zz": {"a": value}}, ["RR"])
 
 
@@ -267,9 +268,9 @@ def test_none_among_the_documents_of_a_run_is_found() -> None:
     ids=["dict", "tuples", "pandas"],
 )
 def test_half_a_character_is_no_text(source: object) -> None:
-    with pytest.raises(DataError, match=r"text that UTF-8 can(not)? hold"):
+    with pytest.raises(DataError, match=r"UTF-8 can(not)? hold"):
         dh.read_run(source).to_polars()
-    with pytest.raises(DataError, match=r"id '\\ud800' has a lone surrogate"):
+    with raises_parts(DataError, r"'\\ud800'", allowed="text that UTF-8 can hold", path=Path("qrels")):
         dh.read_qrels({"q": {"\ud800": 1}})
 
 
@@ -301,7 +302,7 @@ def test_columns_that_hold_no_ids(frame: object, message: str) -> None:
     "column", [pd.Series([1, 2], name="d"), pd.Series({("q", "a"): 1.0}, name="d"), pl.Series("d", [1.0])], ids=repr
 )
 def test_a_single_column_is_no_table(column: object, kind: str) -> None:
-    with pytest.raises(SourceTypeError, match=f"{kind}: expected a table, got a single column of .*, 'd'; give the"):
+    with raises_parts(SourceTypeError, "got a single column of .*, 'd'", allowed="a table", path=Path(kind)):
         getattr(dh, f"read_{kind}")(column)
 
 
@@ -321,7 +322,7 @@ def test_anything_that_has_a_path_is_a_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [(math.nan, "is NaN"), (2**60, r"beyond 2\*\*53"), (Decimal(2**53 + 2), r"beyond 2\*\*53")],
+    [(math.nan, "is NaN"), (2**60, r"is 11\d+, .*2\*\*53"), (Decimal(2**53 + 2), r"is Decimal.*2\*\*53")],
 )
 def test_a_number_in_doubt_is_found_among_many(wrong: float, message: str) -> None:
     run: dict[str, dict[str, float]] = {f"q{q}": {f"d{d}": -1.0 * d for d in range(q + 1)} for q in range(6)}
@@ -330,7 +331,7 @@ def test_a_number_in_doubt_is_found_among_many(wrong: float, message: str) -> No
     qrels = {query: {"d1": 1} for query in run}
     assert dh.evaluate(qrels, run, ["NumRet"])["NumRet"].values.tolist() == [1, 2, 3, 4, 5, 6]
     run["q4"]["d3"] = wrong
-    with pytest.raises(DataError, match=rf"score of document 'd3' for query 'q4' is .*{message.removeprefix('is ')}"):
+    with pytest.raises(DataError, match=f"'d3' for query 'q4' {message}"):
         dh.evaluate(qrels, run, ["NumRet"])
 
 

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat.api import KindOfJudgments, Measure
 from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.judging import find_kind, find_kind_of_qrels, judges_runs
-from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
-from deadheat.core.errors import DataError, MeasureError, ParameterError
-from deadheat.core.measures import Measure
+from deadheat.core.data.kind_of_judgments import DOCUMENTS
+from deadheat.errors import DataError, MeasureError, ParameterError
+from support.error_parts import raises_parts
 
 RUNS = {"up": dh.Run({"q": {"aa": 2.0, "b": 1.0}}), "down": dh.Run({"q": {"aa": 1.0, "b": 2.0}})}
 
@@ -140,11 +141,10 @@ def test_a_ranking_is_scored_under_other_judgments_of_its_kind() -> None:
 def test_judgments_of_two_kinds_are_not_mixed() -> None:
     of_lengths = dh.evaluate(Lengths(1), RUNS["down"], "P@1")
     of_documents = dh.evaluate({"q": {"aa": 1}}, RUNS["down"], "P@1")
-    with pytest.raises(DataError, match="judgments of lengths, and the new ones are of documents") as told:
+    with raises_parts(DataError, "of lengths, .* of documents", hint="give lengths"):
         of_lengths.rescored({"q": {"aa": 1}})
-    assert told.value.hint == "give lengths"
-    with pytest.raises(DataError, match="judgments of documents, and the new ones are of lengths") as told:
+    problem = "run has judgments of documents, and the new ones are of lengths"
+    with raises_parts(DataError, problem=problem, hint="evaluate a run of documents against the lengths"):
         of_documents.rescored(Lengths(1))
-    assert told.value.hint == "evaluate a run of documents against the lengths"
     with pytest.raises(DataError, match="lengths"):
         dh.compare_evaluations({"one": of_lengths, "other": of_documents})

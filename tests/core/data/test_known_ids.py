@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,15 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.known_ids import collect_ids
-from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
+from deadheat.core.errors import Advice
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
 from support.command import call
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from click.testing import Result
+
+GONE = "1 of 3 relevant documents is not in the collection (gone)"
 
 
 def ok(*command: str) -> Result:
@@ -88,9 +93,9 @@ def test_what_it_may_not_be(
 @pytest.mark.plugins("compare")
 def test_relevant_documents_that_do_not_exist_are_named() -> None:
     for run in (RUN, {"a": dh.Run(RUN), "b": dh.Run(RUN)}):
-        with pytest.warns(DeadheatWarning, match=r"1 of 3 relevant documents is not in the collection \(gone\)"):
+        with pytest.warns(DeadheatWarning, match=re.escape(GONE)):
             found: Any = dh.evaluate(QRELS, run, "RR", collection=IDS)
-    assert found["a"].notes[0] == "1 of 3 relevant documents is not in the collection (gone)"
+    assert found["a"].notes[0] == GONE
     with pytest.warns(DeadheatWarning):
         dh.compare(QRELS, {"a": RUN, "b": RUN}, "RR", collection=IDS)
     with pytest.warns(DeadheatWarning):
@@ -109,7 +114,7 @@ def test_strict_is_an_error(tmp_path: Path) -> None:
     ):
         with pytest.raises(DataError, match=r"are the judgments older\?"):
             asked()
-    with pytest.raises(ParameterError, match="strict is about ids that are not in the collection: give collection"):
+    with raises_parts(ParameterError, argument="strict", given=None, hint=Advice("collection")):
         dh.evaluate(QRELS, RUN, "RR", strict=True)
     evaluation.save(tmp_path / "x.json")
     with pytest.raises(DataError, match=r"are the judgments older\?"):  # they are in the file
@@ -132,12 +137,12 @@ def test_commands(tmp_path: Path) -> None:
     for command in commands:
         done = ok(*command, "--collection", ids)
         assert "Warning: " in done.stderr
-        assert "1 of 3 relevant documents is not in" in done.stderr
-        assert "1 of 3 relevant documents is not in" in " ".join(done.stdout.split())
+        assert GONE.removesuffix("the collection (gone)") in done.stderr
+        assert GONE.removesuffix("the collection (gone)") in " ".join(done.stdout.split())
         assert "are the judgments older?" in fails(3, *command, "--collection", ids, "--strict").stderr
         assert "--strict is about ids" in fails(2, *command, "--strict").stderr
     shown = " ".join(ok("evaluate", qrels, a).stdout.split())
-    assert "not found 2 of 3 relevant documents are not in the run" in shown
+    assert "not found 2 of 3 relevant" in shown
     ok("evaluate", qrels, a, "--save", str(tmp_path / "saved.json"))
     for command in (["gate", "-c", "RR >= 0"], ["compare", str(tmp_path / "saved.json")]):
         saved = [command[0], str(tmp_path / "saved.json"), *command[1:]]
@@ -198,7 +203,7 @@ def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
         str(tmp_path / "x.json"),
     )
     assert dh.load_evaluation(tmp_path / "x.json").means() == {"RR": 1.0}
-    with pytest.raises(ParameterError, match="normalize_ids must be one of 'NFC'"):
+    with raises_parts(ParameterError, argument="normalize_ids", given="nfc", allowed=("NFC", "NFD", "NFKC", "NFKD")):
         dh.evaluate(qrels, run, "RR", normalize_ids="nfc")
 
 
@@ -223,7 +228,7 @@ def test_one_table_as_qrels_and_run(tmp_path: Path) -> None:
     )
     (path := tmp_path / "x.csv").write_text(frame.write_csv())
     for table in (frame, frame.to_pandas(), path, str(path)):
-        with pytest.warns(DeadheatWarning, match="only retrieved documents are judged"):
+        with pytest.warns(DeadheatWarning, match=r"only retrieved doc.* judged"):
             dh.evaluate(table, table, "R@2")
         with pytest.warns(DeadheatWarning):
             dh.compare(table, {"a": table, "b": table}, "R@2")

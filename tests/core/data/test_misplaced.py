@@ -11,8 +11,9 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DeadheatWarning, ParameterError, SourceTypeError
 from deadheat.core.io.result_parts import describe_object
+from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, SourceTypeError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,30 +43,28 @@ def ev() -> dh.Evaluation:
 def test_evaluations_are_compared_by_another_function(
     call: Callable[[dh.Evaluation], object], ev: dh.Evaluation
 ) -> None:
-    with pytest.raises(SourceTypeError, match=r"got an evaluation; dh\.compare_evaluations\(\{'a': ev, 'b': other\}\)"):
+    with raises_parts(SourceTypeError, r"; dh\.compare_evaluations\(", found="an evaluation"):
         call(ev)
 
 
 @pytest.mark.parametrize("qrels", [HELD, SCORES, sparse.coo_array(np.eye(2))])
 def test_matrices_are_evaluated_by_another_function(qrels: object) -> None:
-    with pytest.raises(
-        SourceTypeError, match=r"got a matrix of shape \(2, 2\); dh\.evaluate_dense\(scores, relevant\)"
-    ):
+    with raises_parts(SourceTypeError, r"; dh\.evaluate_dense\(", found="a matrix of shape (2, 2)", allowed="qrels"):
         dh.evaluate(qrels, SCORES)
-    with pytest.raises(SourceTypeError, match=r"expected run, got a matrix"):
+    with raises_parts(SourceTypeError, found="a matrix of shape (2, 2)", allowed="run"):
         dh.evaluate(QRELS, qrels)
 
 
 @pytest.mark.plugins("dense")
 @pytest.mark.parametrize("given", [(HELD, SCORES), ([[0, 1], [1]], SCORES), ([[0], [1]], SCORES)])
 def test_scores_and_relevant_in_the_wrong_order(given: Any) -> None:  # noqa: ANN401 - wrong on purpose
-    with pytest.raises(ParameterError, match=r"wrong order\? It is evaluate_dense\(scores, relevant\)"):
+    with pytest.raises(ParameterError, match=r"wrong order\? It is evaluate_"):
         dh.evaluate_dense(*given)
 
 
 @pytest.mark.plugins("dense")
 def test_arrays_that_look_swapped() -> None:
-    with pytest.warns(DeadheatWarning, match=r"scores are 0 and 1, and relevant has fractions"):
+    with pytest.warns(DeadheatWarning, match="relevant has fractions"):
         dh.evaluate_dense(np.eye(2), SCORES)
     with warnings.catch_warnings(action="error"):
         dh.evaluate_dense(SCORES, np.eye(2))
@@ -94,17 +93,16 @@ class Document:
 
 def test_a_function_of_a_pair_that_looks_for_a_document() -> None:
     results = {"q1": [(Document("a"), 0.5), (Document("b"), 0.4)]}
-    with pytest.raises(SourceTypeError) as caught:
+    problem = "id= cannot find the id of result 1 for query 'q1': 'tuple' object has no attribute 'metadata'"
+    hint = "the function is given the pair: its first part is the document"
+    with raises_parts(SourceTypeError, problem=problem, hint=hint):
         dh.Run.of_results(results, id=lambda d: d.metadata["id"])
-    message = str(caught.value)
-    assert "id= cannot find the id of result 1 for query 'q1': 'tuple' object has no attribute 'metadata'" in message
-    assert message.endswith("the function is given the pair: its first part is the document")
     expected = {"q1": {"a": 0.5, "b": 0.4}}
     assert dh.Run.of_results(results, id=lambda one: one[0].metadata["id"]).to_dict() == expected
     assert dh.Run.of_results(results, id="metadata.id").to_dict() == expected
-    with pytest.raises(SourceTypeError, match=r"result 1 for query 'q': 'nothing', got dict \{'x': 1\}"):
+    with raises_parts(SourceTypeError, "result 1 .*'q': 'nothing'", found="dict {'x': 1}"):
         dh.Run.of_results({"q": [{"x": 1}]}, id=lambda one: one["nothing"])
-    with pytest.raises(SourceTypeError, match="the function is given the pair"):
+    with raises_parts(SourceTypeError, hint=hint):
         dh.Run.of_results({"q": [({"x": 1}, 0.5)]}, id=lambda one: one["x"])
 
 
@@ -112,7 +110,7 @@ def test_a_function_of_a_pair_that_looks_for_a_document() -> None:
 def test_how_an_object_is_shown() -> None:
     whole = repr(Document("a"))
     assert describe_object(Document("a")) == f"{whole[:60]}..."
-    with pytest.raises(SourceTypeError, match=r"got Document\(metadata=.*xxx\.\.\.; write dh"):
+    with raises_parts(SourceTypeError, "; write dh", found=f"{whole[:60]}..."):
         dh.evaluate(QRELS, {"q1": [(Document("a"), 0.5)]})
 
 
@@ -128,7 +126,7 @@ def test_swapped_frames_are_asked_about() -> None:
     qrels = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
     for score in ("score", "similarity", "prediction"):
         run = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], score: [0.5]})
-        with pytest.raises(ColumnError, match=r"were qrels and run given in the wrong order\?"):
+        with pytest.raises(ColumnError, match=r"in the wrong order\?"):
             dh.evaluate(run, qrels)
 
 
@@ -147,10 +145,8 @@ def test_lists_of_ids_are_no_rows(lists: list[list[Any]]) -> None:
     for call in calls:
         with pytest.raises(SourceTypeError, match=hint):
             call({0: [1], 1: [4]}, lists)
-    with pytest.raises(SourceTypeError) as caught:
+    with pytest.raises(SourceTypeError, match=r"\[tuple\(row\) for row in rows\]"):
         dh.Run(LISTS[0])
-    assert "is a row (query_id, doc_id, score), or has the documents of a query" in str(caught.value)
-    assert "[tuple(row) for row in rows]" in str(caught.value)
 
 
 def test_both_readings_of_lists_of_three_numbers() -> None:
@@ -170,6 +166,6 @@ def test_rows_as_json_holds_them_are_rows() -> None:
 
 def test_a_matrix_of_ids_is_no_matrix_of_scores() -> None:
     ids = np.array([[1, 2, 9], [4, 8, 6]])
-    with pytest.raises(SourceTypeError, match=r"if it has the ids of documents, .* write dict\(enumerate\(ids\)\)"):
+    with raises_parts(SourceTypeError, r"dict\(enumerate\(ids\)\)$", found="a matrix of shape (2, 3)", allowed="run"):
         dh.Run(ids)
     assert dh.evaluate({0: [2], 1: [4]}, dict(enumerate(ids)), "RR").means() == {"RR": (1 / 2 + 1) / 2}

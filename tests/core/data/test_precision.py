@@ -13,12 +13,12 @@ import pytest
 import deadheat as dh
 from deadheat.core.checks import as_precision
 from deadheat.core.data.rounding import round_scores
-from deadheat.core.errors import ParameterError
+from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
     from deadheat.core.data.rounding import ScorePrecision
 
 

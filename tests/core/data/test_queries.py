@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from deadheat.core.data.queries import Queries
-from deadheat.core.errors import (
+from deadheat import Queries
+from deadheat.errors import (
     ColumnError,
     DataError,
     DuplicateError,
@@ -22,6 +22,7 @@ from deadheat.core.errors import (
     MalformedRowError,
     SourceTypeError,
 )
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +123,7 @@ def test_pandas_without_pyarrow_is_read_through_lists(monkeypatch: pytest.Monkey
     assert queries.query_ids == ["1", "2"]
     assert queries.column("score", ["1", "2"]) == ["0.5", None]
     assert queries.column("mixed", ["1", "2"]) == ["a", "1"]
-    with pytest.raises(ColumnError, match=r"'qid' holds values of type int, str, expected text or whole numbers"):
+    with raises_parts(ColumnError, "'qid' .* int, str", allowed="text or whole numbers as ids"):
         Queries(pd.DataFrame({"qid": ["a", 1], "language": ["de", "en"]}))
 
 
@@ -154,7 +155,7 @@ def test_cases_take_the_language_of_their_file(tmp_path: Path) -> None:
 def test_a_query_may_begin_with_a_quote_in_tsv(tmp_path: Path) -> None:
     queries = Queries(write(tmp_path / "q.tsv", 'qid\ttext\tlang\n1\t"to be" or not\tde\n2\t"half\ten\n'))
     assert queries.column("text", ["1", "2"]) == ['"to be" or not', '"half']
-    with pytest.raises(MalformedRowError, match=r"q\.csv:2: unmatched quotes from here on"):
+    with raises_parts(MalformedRowError, "unmatched quotes", path=tmp_path / "q.csv", line=2):
         Queries(write(tmp_path / "q.csv", 'qid,text\n1,"to be" or not\n'))
 
 
@@ -263,7 +264,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     write(tmp_path / "queries.csv", separated(","))
-    with pytest.raises(DataError, match=r"no such file\. Did you mean 'queries\.csv'\?"):
+    with raises_parts(DataError, hint="Did you mean 'queries.csv'?", path=tmp_path / "querys.csv"):
         Queries(tmp_path / "querys.csv")
 
 
@@ -304,10 +305,10 @@ def test_what_is_wrong_with_a_source(source: object, error: type[Exception], mes
 
 def test_columns_that_are_no_text() -> None:
     queries = Queries(pl.DataFrame({"qid": ["a"], "tags": [["x", "y"]], "nested": [[["x"]]], "bytes": [b"\xff"]}))
-    with pytest.raises(ColumnError, match=r"column 'nested' holds List\(List\(String\)\), expected text"):
+    with pytest.raises(ColumnError, match=r"'nested' holds List\(List"):
         queries.column("nested", ["a"])
     assert queries.column("tags", ["a"]) == ["x|y"]
-    with pytest.raises(ColumnError, match=r"column 'bytes' holds Binary, which cannot be read as text"):
+    with pytest.raises(ColumnError, match="'bytes' holds Binary"):
         queries.column("bytes", ["a"])
 
 

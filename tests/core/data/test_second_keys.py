@@ -180,7 +180,7 @@ def test_a_part_of_a_score_is_no_list(score: object, tmp_path: Path) -> None:
     hit = {"_index": "i", "_id": "a", "_score": score}
     details = {"q": {"unrated_docs": [], "hits": [{"hit": hit, "rating": None}]}}
     (tmp_path / "x.json").write_text(json.dumps({"metric_score": 0.5, "details": details, "failures": {}}))
-    with pytest.raises(dh.errors.DataError, match=r"score of document .* is not a number"):
+    with pytest.raises(dh.errors.DataError, match=r"score .* is not a number"):
         dh.read_run(tmp_path / "x.json")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DeadheatWarning, MalformedRowError, ParameterError
+from deadheat.errors import DeadheatWarning, MalformedRowError, ParameterError
 from support.command import call, ok
 
 QRELS = {"q": {"d0": 1}}

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, FileFormatError
 from deadheat.core.io import files
 from deadheat.core.io.formats import locate, scan
+from deadheat.errors import DataError, FileFormatError
 
 if TYPE_CHECKING:
     from pathlib import Path

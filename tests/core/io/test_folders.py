@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, SwappedFilesError
+from deadheat.errors import DataError, SwappedFilesError
 from support.command import call, ok
 
 QRELS = "query-id\tcorpus-id\tscore\nq\td1\t1\n"

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, SourceTypeError
 
 QRELS = {"q": {"a": 2.0, "b": 1.0}}
 RUN = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}

@@ -14,12 +14,13 @@ import pyarrow as pa
 import pytest
 
 from deadheat import max_memory
+from deadheat.api import blocks
 from deadheat.core.cli import main
-from deadheat.core.errors import DataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.core.io import files, memory_limits, splitting, unpacking
-from deadheat.core.io.files import blocks, check_file_lines, read_all
+from deadheat.core.io.files import check_file_lines, read_all
 from deadheat.core.io.formats import scan
 from deadheat.core.io.records import read_records
+from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
 from support.command import runner
 
 if TYPE_CHECKING:

@@ -14,7 +14,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import deadheat as dh
-from deadheat.core.errors import (
+from deadheat.api import VALUE_COLUMN, read_value
+from deadheat.core.io.columns import resolve_columns
+from deadheat.core.io.formats import locate, scan
+from deadheat.core.io.formats.json_rows import check_rows
+from deadheat.core.io.formats.jsonl import JsonLines
+from deadheat.errors import (
     ColumnError,
     DataError,
     DeadheatError,
@@ -24,18 +29,12 @@ from deadheat.core.errors import (
     SourceTypeError,
     SwappedFilesError,
 )
-from deadheat.core.io.columns import resolve_columns
-from deadheat.core.io.formats import locate, scan
-from deadheat.core.io.formats.json_rows import check_rows
-from deadheat.core.io.formats.jsonl import JsonLines
-from deadheat.core.io.kinds import VALUE_COLUMN
-from deadheat.core.io.values import read_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from deadheat.core.errors import DataError
-    from deadheat.core.io.kinds import Kind
+    from deadheat.api import Kind
+    from deadheat.errors import DataError
 
     Nested = Mapping[str, Mapping[str, float]]
 

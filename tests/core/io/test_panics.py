@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, FileFormatError
 from deadheat.core.evaluation.saved import checksum
 from deadheat.core.io import memory_limits, pages
 from deadheat.core.io.formats.parquet import check_file
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.pages import read_table
 from deadheat.core.io.records import read_records
+from deadheat.errors import DataError, FileFormatError
 from support.parquet_file import Column, File, Page, texts
 from support.process import environment, run
 

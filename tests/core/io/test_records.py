@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.core.io import memory_limits
 from deadheat.core.io.formats import FORMATS
 from deadheat.core.io.records import READERS, Records, Wanted, read_records
+from deadheat.errors import DataError, DuplicateError, FileFormatError, MalformedRowError, ParameterError
 from support.workbook import write_workbook
 
 if TYPE_CHECKING:

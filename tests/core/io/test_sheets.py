@@ -11,9 +11,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, FileFormatError
 from deadheat.core.io import memory_limits
 from deadheat.core.io.records import read_records
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatError
 from support.workbook import write_workbook
 
 ROWS: dict[int, list[object]] = {

@@ -13,9 +13,9 @@ import pytest
 import deadheat as dh
 from deadheat import __main__
 from deadheat.core.data.rows import MemoryRows, make_blocks
-from deadheat.core.errors import DataError, MalformedRowError
 from deadheat.core.io import splitting
 from deadheat.core.io.unpacking import HEAD
+from deadheat.errors import DataError, MalformedRowError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DuplicateError, MalformedRowError, ParameterError
 from deadheat.core.io.formats import FORMATS, write
+from deadheat.errors import ColumnError, DuplicateError, MalformedRowError, ParameterError
 from support.command import call, ok
 
 ROWS = [("q1", "a", "1", 1.0), ("q1", "a", "2", 2.0), ("q1", "b", "1", 0.0), ("q2", "a", "x, y", 1.0)]

@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import deadheat as dh
-from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.run import Run
-from deadheat.core.errors import (
+from deadheat import Qrels, Run
+from deadheat.core.io.columns import resolve_columns
+from deadheat.core.io.formats import Content, choose_format, delimited, locate, read_tag, scan
+from deadheat.core.io.formats.delimited import HeaderFile, parse_rows, read_rows
+from deadheat.errors import (
     ColumnError,
     DataError,
     FileFormatError,
@@ -24,14 +26,11 @@ from deadheat.core.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.core.io.columns import resolve_columns
-from deadheat.core.io.formats import Content, choose_format, delimited, locate, read_tag, scan
-from deadheat.core.io.formats.delimited import HeaderFile, parse_rows, read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.core.io.kinds import Kind
+    from deadheat.api import Kind
 
 RUN = "query_id,doc_id,score\n"
 

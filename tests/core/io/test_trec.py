@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from deadheat.core.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.core.io import files, splitting
 from deadheat.core.io.formats import scan
 from deadheat.core.io.formats.trec import MarkedLines, read_blocks, read_lines
+from deadheat.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
 
 if TYPE_CHECKING:
-    from deadheat.core.errors import DataError
-    from deadheat.core.io.kinds import Kind
+    from deadheat.api import Kind
+    from deadheat.errors import DataError
 
 ROW = "q1 Q0 d1 1 2.5 bm25\n"
 QRELS = "q1 0 d1 1\n"

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from hypothesis import example, given, strategies as st
 
-from deadheat.core.errors import DataError
+from deadheat.api import read_value
 from deadheat.core.io import files, splitting
 from deadheat.core.io.byte_counts import count_blanks, normalize_blanks
 from deadheat.core.io.formats import scan, trec
 from deadheat.core.io.formats.trec import read_lines
-from deadheat.core.io.values import read_value
+from deadheat.errors import DataError
 
 
 def read(path: Path) -> pl.DataFrame:

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.formats import scan, write
+from deadheat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.core.io.kinds import Kind
+    from deadheat.api import Kind
 
 PLAIN = ["x.run", "x.csv", "x.tsv", "x.jsonl", "x.json", "x.parquet"]
 NAMES = PLAIN + [name + suffix for name in PLAIN[:-1] for suffix in (".gz", ".zst")]
