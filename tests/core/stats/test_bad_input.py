@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from deadheat.core import stats
-from deadheat.core.errors import ParameterError
+from deadheat import stats
+from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core import stats
+from deadheat import stats
 from deadheat.core.settings import OF_ANY_MEANS
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import BoolArray, FloatArray
+    from deadheat.api import BoolArray, FloatArray
 
 untyped: Any = scipy
 N_SETS, N_QUERIES, N_RESAMPLES = 2_000, 40, 999

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.core import stats
-from deadheat.core.arrays import FloatArray
+from deadheat import stats
+from deadheat.api import FloatArray
 from deadheat.core.stats.alternatives import Alternative
 from deadheat.core.stats.families import Block, Blocks
 from deadheat.core.stats.family_tests import FamilyTest, find_undecided, flip_family
-from deadheat.core.stats.resamples import sign_flip_sums
 from deadheat.core.stats.simultaneous_intervals import simultaneous_bounds
+from deadheat.stats import sign_flip_sums
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

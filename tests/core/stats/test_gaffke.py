@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.special import betainc
 
-from deadheat.core import stats
+from deadheat import stats
 from deadheat.core.stats.gaffke import N_INTEGRATED, gaffke_bounds
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 TAIL = 0.025
 FAMILIES: dict[str, tuple[float, Any]] = {

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core import stats
+from deadheat import stats
 from deadheat.core.settings import OF_ANY_MEANS
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 untyped: Any = scipy  # its stubs want each word as a literal
 

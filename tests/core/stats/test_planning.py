@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core import stats
-from deadheat.core.errors import ParameterError
+from deadheat import stats
+from deadheat.errors import ParameterError
 
 untyped: Any = scipy  # its stubs want each word as a literal
 

@@ -9,8 +9,8 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError
-from deadheat.core.stats import quantile_bounds
+from deadheat.errors import ParameterError
+from deadheat.stats import quantile_bounds
 
 
 @pytest.mark.parametrize("n", [1, 5, 6, 7, 20, 101])

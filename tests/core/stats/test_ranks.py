@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from deadheat.core.stats import ranks, resampled_ranks
+from deadheat.stats import ranks, resampled_ranks
 
 VALUES = np.array([[0.9, 0.5, 0.1], [0.2, 0.6, 0.55], [0.4, 0.4, 0.8]])
 ONES = np.ones(3, np.int64)

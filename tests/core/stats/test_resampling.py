@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core import stats
+from deadheat import stats
 from deadheat.core.stats import resamples, tukey
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray, IntArray
+    from deadheat.api import FloatArray, IntArray
 
 
 def values(n_queries: int, n_columns: int = 3, seed: int = 3) -> FloatArray:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core import stats
-from deadheat.core.errors import ParameterError
+from deadheat import stats
+from deadheat.errors import ParameterError
 from oracle.signed_ranks import signed_rank
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 untyped: Any = scipy  # its stubs want each word as a literal
 

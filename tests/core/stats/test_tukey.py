@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core import stats
-from deadheat.core.errors import ParameterError
+from deadheat import stats
+from deadheat.errors import ParameterError
 from oracle.tukey import enumerated
 
 untyped: Any = scipy  # its stubs leave out parts of some results

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from deadheat.core import stats
-from deadheat.core.errors import ParameterError
+from deadheat import stats
 from deadheat.core.kernels import weighting
+from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 scipy_stats: Any = scipy.stats  # its stubs want each word as a literal
 RNG = np.random.default_rng(5)
