@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.api import FloatArray, IntArray
 from deadheat.core.kernels import cascade, cascade_variance, counts, first, linear, pairwise, preference, prefix_counts
 
 SEEDS = range(12)

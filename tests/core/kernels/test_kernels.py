@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.arrays import FloatArray, IntArray, run_starts
-from deadheat.core.errors import DeadheatWarning, MeasureError
+from deadheat.api import FloatArray, IntArray
+from deadheat.core.arrays import run_starts
 from deadheat.core.kernels import (
     cascade,
     cascade_variance,
@@ -26,6 +26,7 @@ from deadheat.core.kernels import (
     segments,
     weighting,
 )
+from deadheat.errors import DurationWarning, MeasureError
 from oracle.prefix_counts import Array, LargeTie
 
 
@@ -289,17 +290,36 @@ def test_batches_hold_every_segment_once() -> None:
 def test_a_spread_that_no_memory_holds_is_refused_before_it_is_tried() -> None:
     # 100,000 documents that nearly never stop the reading: pairs of any two of them count
     placements = one_tie((1 + np.arange(100_000) / 1e5).tolist(), 100_000)
-    with pytest.raises(MeasureError, match=r"needs \d+ GB \(allowed: 2\): cut the measure at a rank"):
+    with pytest.raises(MeasureError) as caught:
         variance("ERR(max_rel=30)", placements)
+    assert str(caught.value) == (
+        "the spread of a tie whose documents hardly ever stop the reading needs 320 GB (allowed: 2): cut the measure at"
+        " a rank, such as @100; its mean needs no tables"
+    )
 
 
 def test_a_spread_that_takes_long_says_so_first(monkeypatch: pytest.MonkeyPatch) -> None:
     placements = one_tie([1.0, 2.0, 3.0], 5)
     monkeypatch.setattr(cascade, "CELLS_A_SECOND", 1e-3)
-    with pytest.warns(DeadheatWarning, match=r"the spread of .* takes about \d+ s; cut at a rank"):
+    with pytest.warns(DurationWarning, match="^the spread of a cascade"):
         assert variance("ERR", placements) > 0
-    with pytest.warns(DeadheatWarning, match=r"the mean of .* takes about \d+ s; cut at a rank"):
+    with pytest.warns(DurationWarning, match="^the mean of a cascade"):
         assert value("ERR", placements) > 0
+    with pytest.warns(DurationWarning) as warned:
+        cascade.announce_duration(np.array([40]), np.array([1]), "spread")
+    (message,) = [str(warning.message) for warning in warned]
+    assert message == (
+        "the spread of a cascade over large ties of many different grades takes about 40000 s; cut at a rank, such as"
+        " @100, it takes less"
+    )
+
+
+def test_orders_that_no_memory_holds_say_how_much_they_need() -> None:
+    with pytest.raises(MeasureError) as caught:
+        orders.list_arrangements(np.repeat([1.0, 0.0], [14, 20]))
+    assert str(caught.value) == (
+        "the orders of a tie need 379 GB, got 34 documents that tie; a limit of max_orders draws as many instead"
+    )
 
 
 def test_only_ranks_that_add_something_are_looked_at() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,23 +104,25 @@ def test_a_share_of_the_ideal_has_a_limit_unless_unjudged_documents_add_to_it(st
 
 @pytest.mark.parametrize("notation", ["ERR", "nERR", "ERR(max_rel=501)"])
 def test_a_scale_beyond_float64_is_refused(notation: str) -> None:
-    with pytest.raises(MeasureError, match=r"takes a scale up to 500, got 501; use"):
+    with raises_parts(MeasureError, "stop='exp'", measure=notation.partition("(")[0], found="501"):
         dh.evaluate({"q": {"a": 501}}, {"q": {"a": 1.0, "b": 1.0}}, [notation])
 
 
 @pytest.mark.parametrize(
-    ("notation", "relevance"),
+    ("notation", "relevance", "remedy"),
     [
-        ("nDCG(gain='exp')", 501),
-        ("DCG(gain='exp')@3", 2000),
-        ("nDCG", 1e200),
-        ("DCG(gain={1: 1, 2: 1e155})", 2),
-        ("Q", 1e200),
+        ("nDCG(gain='exp')", 501, "gain='linear'"),
+        ("DCG(gain='exp')@3", 2000, "gain='linear'"),
+        ("nDCG", 1e200, "smaller scale"),
+        ("DCG(gain={1: 1, 2: 1e155})", 2, "smaller scale"),
+        ("Q", 1e200, "smaller scale"),
     ],
 )
-def test_gains_beyond_float64_are_refused(notation: str, relevance: float) -> None:
-    with pytest.raises(MeasureError, match=r"the gain of relevance .* is beyond 2\*\*500, .*: use "):
+def test_gains_beyond_float64_are_refused(notation: str, relevance: float, remedy: str) -> None:
+    with pytest.raises(MeasureError, match=r"beyond 2\*\*500") as caught:
         dh.evaluate({"q": {"a": relevance, "c": 1}}, {"q": {"a": 1.0, "b": 1.0}}, [notation])
+    assert f" {relevance} " in str(caught.value.problem)
+    assert remedy in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("notation", ["nDCG(gain='exp')", "DCG(gain='exp')"])

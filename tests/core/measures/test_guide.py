@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deadheat import evaluate, measures, parse_measure
-from deadheat.core.errors import ParameterError
 from deadheat.core.measures.guide import READINGS, USES, reading, recommend
+from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
     from deadheat.core.measures.guide import Use

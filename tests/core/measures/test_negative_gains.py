@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
 
 JUDGED = {"good": 2, "bad": -1, "worse": -3, "missed": 1}
 LOG = [1 / math.log2(rank + 1) for rank in range(1, 9)]

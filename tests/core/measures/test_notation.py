@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError, ParameterError, UnknownMeasureError
+from deadheat.api import Number
 from deadheat.core.measures.notation import LONGEST, split_notation
-from deadheat.core.measures.parameters import Number
 from deadheat.core.report.of_measures import report_measure
+from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +89,7 @@ def test_notation_has_a_longest_length() -> None:
     from deadheat.plugins.gates.notation import parse_gate
 
     for read in (dh.parse_measure, parse_gate):
-        with pytest.raises(ParameterError, match=r"of 10,001 characters, .* expected 10,000 or fewer") as raised:
+        with raises_parts(ParameterError, "10,001 characters", allowed="10,000 or fewer") as raised:
             read("P@5" + " " * (LONGEST - 3) + "1")
         assert len(str(raised.value)) < 300
 
@@ -110,7 +111,7 @@ def test_notation_has_a_longest_length() -> None:
 def test_numbers_are_written_plainly_and_keys_once(text: str) -> None:
     from deadheat.plugins.gates.notation import parse_gate
 
-    with pytest.raises(MeasureError, match=r"is not a value: write numbers plainly|cannot read the measure"):
+    with pytest.raises(MeasureError, match=r"is not a value|cannot read"):
         dh.parse_measure(text)
     with pytest.raises(ParameterError):
         parse_gate(f"{text.partition('@')[0]}@5 >= 1_0")
@@ -135,7 +136,7 @@ def test_numbers_in_words_are_written_plainly(text: str) -> None:
     ],
 )
 def test_numbers_that_python_does_not_print(call: Callable[[], object]) -> None:
-    with pytest.raises(MeasureError, match="a number of thousands of digits"):
+    with pytest.raises(MeasureError, match="thousands of digits"):
         call()
 
 
@@ -168,9 +169,10 @@ def allowed_of(measure: type[dh.Measure]) -> dict[str, str]:
     ],
 )
 def test_messages_and_pages_name_the_bounds(notation: str, allowed: str) -> None:
-    with pytest.raises(MeasureError, match=re.escape(allowed)):
-        dh.parse_measure(notation)
     name, parameter = re.match(r"(\w+)\((\w+)", notation).groups()  # type: ignore[union-attr]
+    with raises_parts(MeasureError, measure=name, argument=parameter) as caught:
+        dh.parse_measure(notation)
+    assert allowed in str(caught.value.allowed)
     assert allowed in allowed_of(dh.measures()[name])[parameter]
 
 
@@ -234,14 +236,16 @@ def test_names_with_parameters_of_their_own(text: str, notation: str) -> None:
 def test_a_number_behind_f_is_a_cutoff_or_beta(number: str) -> None:
     """Papers write beta there, trec_eval a cutoff: neither is taken."""
     for text in (f"F_{number}", f"f_{number}"):
-        with pytest.raises(MeasureError, match=re.escape(f"write 'F(beta={number})', or a cutoff behind @")):
+        with pytest.raises(MeasureError, match="cutoff or beta") as caught:
             dh.parse_measure(text)
+        assert f"'{text}'" in str(caught.value.problem)
+        assert f"'F(beta={number})'" in str(caught.value.hint)
     assert dh.parse_measure("F1_5") == dh.parse_measure("F_cut_5") == dh.F @ 5
 
 
 def test_messages_name_the_measure_that_was_asked_for() -> None:
     for name in ("DCG", "nDCG"):
-        with pytest.raises(MeasureError, match=f"^{name}: gain must be 'linear' or 'exp'"):
+        with raises_parts(MeasureError, measure=name, argument="gain", given={1: 2}, beside={"negative": "gain"}):
             dh.parse_measure(f"{name}(gain={{1: 2}}, negative='gain')")
 
 

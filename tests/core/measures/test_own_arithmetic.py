@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
 
 DOCS = [f"d{n}" for n in range(8)]
 LABELS = [0, 3, 1, 0, 2, 3, 0, 1]

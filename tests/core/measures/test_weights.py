@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.api import GainMeasure, WeightedMeasure
 from deadheat.core.measures.gains import compute_gains
 from deadheat.core.measures.parameters import parameters
-from deadheat.core.measures.weighted import GainMeasure, WeightedMeasure
 from deadheat.core.random_generators import random_generator
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
-    from deadheat.core.measures import Measure
-    from deadheat.core.placements.placements import Placements
+    from deadheat import Measure, Placements
+    from deadheat.api import FloatArray
 
 RELEVANT = {0: 0.0, 1: 1.0, 2: 3.0}
 WITH_HARM = {0: 0.0, 1: -2.0, 2: 1.0}

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import Custom, parse_measure
-from deadheat.core.arrays import FloatArray
+from deadheat.api import FloatArray
 from deadheat.core.measures.top import CutTopMeasure
 from oracle.binary import Judged, Ranking
 from oracle.reference import DIVERSITY

@@ -14,10 +14,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import registry
+from deadheat import Qrels, registry
+from deadheat.api import Plugin
 from deadheat.core import hooks
-from deadheat.core.data.qrels import Qrels
-from deadheat.core.errors import FileFormatError
 from deadheat.core.evaluation.saved import checksum
 from deadheat.core.placements.beside import (
     BESIDE,
@@ -29,7 +28,8 @@ from deadheat.core.placements.beside import (
     beside_tables,
     join_codes,
 )
-from deadheat.core.plugin_records import BesideTables, Plugin
+from deadheat.core.plugin_records import BesideTables
+from deadheat.errors import FileFormatError
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1, "e\u0301": 2}}
 RUN = {"q1": {"a": 2, "b": 1}, "q2": {"e\u0301": 1, "b": 1}}
@@ -109,7 +109,7 @@ def test_a_saved_file_keeps_a_table_of_a_plugin(qrels: Qrels, tmp_path: Path) ->
     assert ages.age.tolist() == [4, 3, 5]
     assert list(ages.doc_ids) == ["a", "b", "e\u0301"]
     use(plugin("deadheat.plugins.ages"))
-    with pytest.raises(FileFormatError, match="the table ages of judgments is of the plugin ages, which is not"):
+    with pytest.raises(FileFormatError, match="of the plugin ages, which"):
         dh.load_evaluation(path)
 
 
@@ -119,5 +119,5 @@ def test_a_saved_table_without_a_column_is_refused(qrels: Qrels, tmp_path: Path)
     document["data"]["ages"] = document["data"]["judged"]
     document["sha256"] = checksum(document)
     path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(FileFormatError, match="lacks column 'doc_id' of placed ages"):
+    with pytest.raises(FileFormatError, match="'doc_id' of placed ages"):
         dh.load_evaluation(path)

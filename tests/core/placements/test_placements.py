@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.measures import parse_measure
+from deadheat import parse_measure
 from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements, sort_judgments
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
