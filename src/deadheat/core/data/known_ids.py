@@ -21,7 +21,7 @@ from deadheat.core.wording import format_count, format_list, format_path
 ID_NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
 NO_IDS = "no column of ids"
-ONTOLOGIES = ("obo", "owl")  # formats
+ONTOLOGIES = ("obo", "owl")  # formats that the plugin of collections reads
 
 
 def check_known_documents(qrels: Qrels, collection: Source, *, rel: float | None, strict: bool) -> Qrels:
@@ -88,7 +88,7 @@ def collect_ids(collection: Source) -> set[str]:
     values: object = getattr(collection, "ids", collection)
     if path is not None:
         values = _read_ids(path)
-    elif hasattr(values, "collect_schema") or hasattr(values, "columns"):  # of a lazy frame the columns are expensive
+    elif hasattr(values, "collect_schema") or hasattr(values, "columns"):  # a lazy frame computes its `columns`
         from deadheat.core.io.lazy import as_narwhals  # most collections are files or dicts
 
         frame: Any = as_narwhals(values, "the collection")
@@ -109,16 +109,16 @@ def _read_ids(path: Path) -> Iterable[object]:
     path = check_readable(path)
     formats = Wanted().formats + ONTOLOGIES
     try:
-        form = choose_record_format(path, None, Wanted(what="documents", formats=formats))
+        format_name = choose_record_format(path, None, Wanted(what="documents", formats=formats))
     except FileFormatError:  # a file without columns
         lines = decode_utf8(read_all(path), path).split("\n")
         return filter(None, map(str.strip, lines))
-    if form == "json":
+    if format_name == "json":
         document: object = parse_json(read_text(path, ALLOWED), path)
         if isinstance(document, list) and document and not isinstance(document[0], Mapping):
             return document
-    if form == "json" or form in ONTOLOGIES:
+    if format_name == "json" or format_name in ONTOLOGIES:
         return cast("Iterable[object]", hooks.service("collection").read_collection(path).ids)
-    records = read_records(path, form)
+    records = read_records(path, format_name)
     column = find_column(ID_NAMES, records.columns, NO_IDS, path)
     return (row[column] for row in records.rows({column}))

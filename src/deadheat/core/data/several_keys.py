@@ -1,4 +1,7 @@
-"""Scores by several keys: ranks by the first key, whose ties the next key orders, and so on."""
+"""Scores by several sort keys: the first key ranks, the second orders the ties of the first, and so on.
+
+`KEYS` are no such keys, but query_id and doc_id, the columns that tables are joined on.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from deadheat.core.wording import format_count
 def order_by_keys(
     frame: pl.DataFrame, next_keys: Mapping[str, pl.DataFrame], precision: ScorePrecision
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return a run whose scores are ranks by several keys, and notes on documents that have no second key.
+    """Return a run whose scores are ranks by several sort keys, and notes on the ties that each key ordered.
 
     Parameters
     ----------
@@ -34,7 +37,7 @@ def order_by_keys(
     Returns
     -------
     frame : polars.DataFrame
-        The same rows in the same order; the lowest score is 1, equal scores are equal by every key.
+        The same rows in the same order. The lowest score is 1; documents have the same score if they tie by every key.
     notes : tuple of str
     """
     ranks = _rank_by_keys(_round_present(frame["score"], precision))
@@ -66,9 +69,9 @@ def _describe_tied(name: str, n_tied: int, n_lacking: int) -> str:
 
 
 def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, dict[str, float]] | None:
-    """Return a run with ranks in place of tuples or lists of scores, which order documents by their parts in turn.
+    """Return a run with ranks in place of scores that are tuples or lists, each part of which is a sort key.
 
-    None if the first score is neither.
+    Return None if the first score is a single number.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def _check_lengths(scores: Sequence[Any], n_parts: int, where: str) -> None:
 
 
 def _split_keys(scores: Sequence[Any], source: Mapping[str, Mapping[str, Any]], where: str) -> FloatArray:
-    """Return the keys of scores that are tuples, of shape (n_keys, n_rows); raise for a part that is no number."""
+    """Return the parts of scores as keys, of shape (n_keys, n_rows); raise for a part that is no number."""
     try:
         parts = np.array(scores, np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -141,6 +144,6 @@ def _round_present(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
 
 
 def _rank_by_keys(*keys: pl.Series) -> pl.Series:
-    """Return dense ranks from the lowest, 1, on, by the first key, then by the next; null is below every number."""
+    """Return dense ranks by the first key, then by the next; the lowest is 1, and null is below every number."""
     frame = pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
     return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Float64)).to_series()

@@ -9,18 +9,18 @@ from deadheat.core.data.rows import Rows
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.wording import format_count
 
-MAX_DOCUMENTS = 100  # of each side, that are looked at
+MAX_DOCUMENTS = 100  # documents of each side that are looked at
 PLURALS = {"query": "queries", "document": "documents"}
 ADVICE = " (normalize_ids='NFC' or --normalize-ids NFC makes one of them)"
 
 
 def describe_similar_ids(ids: Sequence[str], other_ids: Sequence[str], what: str = "query") -> str:
-    """Return how many ids of one side are ids of the other but for their form or case; empty if none is.
+    """Say how many ids of one side differ from one of the other only in Unicode form or case; "" if none does.
 
     Parameters
     ----------
     ids, other_ids : sequence of str
-        Those of the two sides, without those that both have.
+        The ids that only one side has.
     what : {"query", "document"}
 
     Examples
@@ -53,7 +53,7 @@ def _unify_case(text: str) -> str:
 
 
 def _pair_ids(ids: Sequence[str], other_ids: Sequence[str], unify: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Return the ids that are ids of the other side once both are unified, each with that of the other side."""
+    """Return pairs of an id and the one of the other side that is equal to it once both are unified."""
     if not ids or not other_ids:
         return []
     by_unified = {unify(other_id): other_id for other_id in other_ids}
@@ -96,7 +96,7 @@ def list_similar_ids(qrels: Rows, run: Rows, lacking: Sequence[str], unjudged: S
 
 
 def _select_beyond_ascii(ids: Sequence[str]) -> set[str]:
-    """Return the ids with characters beyond ASCII: mostly none, as a look at all of them at once shows."""
-    if "".join(ids).isascii():
+    """Return the ids with characters beyond ASCII."""
+    if "".join(ids).isascii():  # mostly so, and one look at all of them is fast
         return set()
     return {doc for doc in ids if not doc.isascii()}

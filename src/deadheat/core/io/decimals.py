@@ -53,7 +53,7 @@ def get_decimal_mark() -> str | None:
 
 
 def may_be_number(text: str, *, has_semicolons: bool) -> bool:
-    """Return whether a text is a number if its marks are what they may be."""
+    """Return whether a text is a number in one of the ways in which its marks can be read."""
     decimal_mark = _decimal.get()
     if decimal_mark is not None:
         text = text.replace(_get_other_mark(decimal_mark), "").replace(decimal_mark, ".")
@@ -85,7 +85,8 @@ class DecimalColumn:
     path : pathlib.Path
         For messages.
     has_semicolons : bool
-        Whether the marks of the file tell which one is the decimal mark; else it is the point, if none was given.
+        Whether the file separates fields by semicolons, so that a comma may be the decimal mark; else it is the point,
+        unless the user sets another.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class DecimalColumn:
         return f"{whole}.{fraction}"
 
     def _read_unknown_mark(self, text: str, line: int) -> str:
-        """Return a number with a point, whichever mark it has; keep what its marks may be."""
+        """Return a number with a point in place of its mark, and keep what shows which mark is the decimal one."""
         marks = [mark for mark in MARKS if mark in text]
         for mark in marks:
             if mark not in self._first:

@@ -36,19 +36,18 @@ def write_text(
 ) -> None:
     """Write a table with a header; without a separator, write each row of its one column as an unquoted line.
 
-    Polars writes into memory, plain text slice by slice: before 2.0 it does not report that a file lost the last bytes.
+    Polars writes into memory, and plain text slice by slice: before 2.0 it does not report if a file misses its end.
     """
     quoted: Literal["always", "necessary", "never"] = "necessary"
     if separator is None:
         quoted = "never"
     elif table.width and _begins_like_a_command(table):
         quoted = "always"
-    # rows written together
-    n_rows = max(table.height, 1)
-    size = 1 << 18 if compression == "uncompressed" else n_rows
-    for start in range(0, n_rows, size):
+    n_rows = max(table.height, 1)  # a table without rows has a header
+    n_at_once = 1 << 18 if compression == "uncompressed" else n_rows
+    for start in range(0, n_rows, n_at_once):
         text = io.BytesIO()
-        table[start : start + size].write_csv(
+        table[start : start + n_at_once].write_csv(
             text,
             separator=separator or ",",
             include_header=separator is not None and not start,
@@ -59,7 +58,7 @@ def write_text(
 
 
 def _begins_like_a_command(table: pl.DataFrame) -> bool:
-    """Return whether a line would begin as a command in a build log does, unless its first field is quoted."""
+    """Return whether a first field begins like a command in a build log; in quotes it does not."""
     first = table.to_series(0)
     return first.dtype == pl.String and bool(first.str.starts_with("::").any())
 
@@ -89,11 +88,11 @@ def make_folder(path: Path) -> None:
 def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that becomes `path` when it is complete, and is deleted on any failure.
 
-    Until then it is ``.NAME.deadheat-*.tmp`` in the same folder. A leftover one is from a process that was killed:
+    Until then its name is ``.NAME.deadheat-*.tmp``, in the same folder. If such a file stays, its process was killed:
     nothing reads it, and it may be deleted.
 
-    A symbolic link is kept, and its target is replaced; so is the mode of an existing file. Anything there that is not
-    a regular file (a pipe, a device) is not replaced, but gets the bytes when they are complete.
+    A symbolic link stays, and its target is replaced. A new file gets the mode of the one that it replaces. What is not
+    a regular file, such as a pipe or a device, is not replaced, but gets the bytes when they are complete.
 
     Raises
     ------
@@ -102,7 +101,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     path_given = path
     path = check_path(path)
-    may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
+    may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))
     if may_be_redirected or (path.exists() and not path.is_file()):
         with tempfile.TemporaryFile() as temporary_file:
             with name_file_in_errors(tempfile.gettempdir()):
@@ -133,7 +132,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                     temporary.chmod(stat.S_IMODE(mode))
                 yield file
                 file.flush()
-                os.fsync(file.fileno())  # before renaming, after a crash of the machine the name is on a complete file
+                os.fsync(file.fileno())  # before renaming: the name is on a complete file even if the machine crashes
             temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -147,7 +146,7 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
     ----------
     folder : Path
     files : mapping of str to callable
-        What writes each into an open file, by its name.
+        By the name of each file the function that writes it into an open file.
     force : bool
         Replace files that are there and differ.
 

@@ -18,7 +18,7 @@ from deadheat.core.io.formats import find_format
 from deadheat.core.io.formats.base import SAMPLED_ROWS, Content
 from deadheat.core.io.formats.delimited import HeaderFile, read_columns
 from deadheat.core.io.formats.json_rows import JsonNumber, list_keys
-from deadheat.core.io.formats.jsonl import first_objects, read_jsonl
+from deadheat.core.io.formats.jsonl import read_first_objects, read_jsonl
 from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.frames import convert_table, to_polars
 from deadheat.core.io.kinds import KEYS
@@ -149,7 +149,7 @@ def _numeric(table: HeaderFile) -> list[str]:
 
 def _read_jsonl(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
     """Read the ids of JSON lines and several scores of each object, in file order."""
-    some = first_objects(path)
+    some = read_first_objects(path)
     known = list_keys(some)
     numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {JsonNumber}]
     chosen, notes = chosen_names(names, numeric, known, given, path)

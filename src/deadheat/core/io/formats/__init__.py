@@ -51,10 +51,20 @@ __all__ = [
 
 DEFAULT = "trec"
 COMPRESSED: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
-SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.suffixes}
 
 
-def has_column(path: Path, name: str, form: str | None = None) -> bool:
+def _list_suffixes() -> dict[str, str]:
+    """Return the name of the format that each suffix stands for."""
+    names = {}
+    for file_format in FORMATS.values():
+        names.update(dict.fromkeys(file_format.suffixes, file_format.name))
+    return names
+
+
+SUFFIXES = _list_suffixes()
+
+
+def has_column(path: Path, name: str, format_name: str | None = None) -> bool:
     """Tell whether a file is a table with a column, beside those of qrels and runs.
 
     Its format, if that is known, and some of its bytes are looked at first: a closer look may parse all of it.
@@ -63,10 +73,10 @@ def has_column(path: Path, name: str, form: str | None = None) -> bool:
     ----------
     path : pathlib.Path
     name : str
-    form : str, optional
-        The name of its format.
+    format_name : str, optional
+        Its format.
     """
-    if not path.is_file() or (form is not None and FORMATS[form].columns is None):
+    if not path.is_file() or (format_name is not None and FORMATS[format_name].columns is None):
         return False
     names = _read_bytes_with_names(path)
     if names is None or name.encode() not in names:
@@ -139,7 +149,7 @@ def _is_known_format(given: object) -> bool:
 def load_third_party() -> None:
     """Import the formats of files that plugins of others have, as for an unknown ending."""
     if third_party.load("readers"):
-        SUFFIXES.update({suffix: form.name for form in FORMATS.values() for suffix in form.suffixes})
+        SUFFIXES.update(_list_suffixes())
 
 
 def registered_names() -> set[str]:
@@ -149,10 +159,10 @@ def registered_names() -> set[str]:
 
 def forget_module(module: str) -> None:
     """Forget the formats of a module that could not be imported to its end."""
-    for form in list(FORMATS.values()):
-        if form.read.__module__ == module:
-            del FORMATS[form.name]
-            for suffix in form.suffixes:
+    for file_format in list(FORMATS.values()):
+        if file_format.read.__module__ == module:
+            del FORMATS[file_format.name]
+            for suffix in file_format.suffixes:
                 SUFFIXES.pop(suffix, None)
 
 
@@ -164,14 +174,14 @@ def find_format(path: str | os.PathLike[str], given: str | None) -> Format:
 
     Many files of other formats have a name that ends in .txt.
     """
-    form = FORMATS[choose_format(path, given)]
-    if given is not None or form.name != DEFAULT or not Path(path).is_file():
-        return form
+    file_format = FORMATS[choose_format(path, given)]
+    if given is not None or file_format.name != DEFAULT or not Path(path).is_file():
+        return file_format
     head = _read_first_bytes(Path(path))
     for candidate in FORMATS.values():
         if candidate.recognises is not None and candidate.recognises(head):
             return candidate
-    return form
+    return file_format
 
 
 def _read_first_bytes(path: Path) -> bytes:
@@ -224,13 +234,13 @@ def scan(
         Whatever is wrong with the file, with its line where it has lines.
     """
     path = check_readable(path)
-    form = find_format(path, format)
-    if columns and form.columns is None:
-        refuse_columns(columns, kind, f"{path}, a {form.name} file")
-    content = form.read(path, kind, columns or {})
+    file_format = find_format(path, format)
+    if columns and file_format.columns is None:
+        refuse_columns(columns, kind, f"{path}, a {file_format.name} file")
+    content = file_format.read(path, kind, columns or {})
     if isinstance(content.rows, pl.DataFrame) and VALUE_COLUMN[kind] not in content.rows.columns:
         content = _add_values(content, content.rows, kind, path)
-    return replace(content, is_trec=form.name == DEFAULT)
+    return replace(content, is_trec=file_format.name == DEFAULT)
 
 
 def _add_values(content: Content, rows: pl.DataFrame, kind: Kind, path: Path) -> Content:
@@ -299,36 +309,36 @@ def write(
         If the format is unknown, or the tag is empty or holds a blank.
     """
     path = check_path(target) if isinstance(target, str | os.PathLike) else Path()
-    form = FORMATS[choose_format(path, format)]
+    file_format = FORMATS[choose_format(path, format)]
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
     compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
-    if not form.is_text and compression != "uncompressed":
+    if not file_format.is_text and compression != "uncompressed":
         raise ParameterError(
-            f"{form.name.capitalize()} is compressed inside",
+            f"{file_format.name.capitalize()} is compressed inside",
             hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}",
         )
     id_names = [name for name in TEXTS if name in frame.columns]
     rows = frame.select(*id_names, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     for ids in rows.select(id_names):
-        _check_ids(ids, path, form)
+        _check_ids(ids, path, file_format)
     context = replace_file(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
     with context as file:
-        form.write(rows, file, kind, tag, compression)
+        file_format.write(rows, file, kind, tag, compression)
 
 
-def _check_ids(ids: pl.Series, path: Path, form: Format) -> None:
+def _check_ids(ids: pl.Series, path: Path, file_format: Format) -> None:
     """Raise `DataError` for an id that a format cannot hold, before anything is written."""
-    may_be_empty = ids.name == SUBTOPIC and not form.splits_at
+    may_be_empty = ids.name == SUBTOPIC and not file_format.splits_at
     if not may_be_empty and (ids.null_count() or (ids == "").any()):
         raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
-    if form.splits_at:
-        split_id = _find_first_match(ids, form.splits_at)
+    if file_format.splits_at:
+        split_id = _find_first_match(ids, file_format.splits_at)
         if split_id is not None:
-            reason = _describe_splitting(form, ids)
+            reason = _describe_splitting(file_format, ids)
             problem = f"{reason}, so {ids.name} cannot be {quote_text(split_id)}"
             raise DataError(problem, hint="write .csv", path=path)
-    if form.is_text:
+    if file_format.is_text:
         id_with_control = _find_first_match(ids, CONTROL)
         if id_with_control is not None:
             quoted = quote_text(id_with_control)
@@ -342,13 +352,13 @@ def _find_first_match(ids: pl.Series, pattern: str) -> str | None:
     return str(matches[0]) if len(matches) else None
 
 
-def _describe_splitting(form: Format, ids: pl.Series) -> str:
+def _describe_splitting(file_format: Format, ids: pl.Series) -> str:
     """Say at what a format splits lines: at blanks, or at a character that one of these ids has."""
-    splits_at_blanks = pl.Series([" "]).str.contains(form.splits_at).item()
+    splits_at_blanks = pl.Series([" "]).str.contains(file_format.splits_at).item()
     if splits_at_blanks:
-        return f"{form.name.upper()} separates fields by blanks"
-    characters = ids.str.extract(f"({form.splits_at})").drop_nulls()
-    return f"a file of the format {form.name} is split at {characters[0]!r}"
+        return f"{file_format.name.upper()} separates fields by blanks"
+    characters = ids.str.extract(f"({file_format.splits_at})").drop_nulls()
+    return f"a file of the format {file_format.name} is split at {characters[0]!r}"
 
 
 def read_tag(path: str | Path) -> str | None:

@@ -81,7 +81,7 @@ class FileRows:
             if row is None:
                 return
             if self._last_line.endswith((b"\r\r\n", b"\r\r")):
-                raise self._stray_return()
+                raise self._make_stray_return_error()
             if any(row):
                 yield line, row
 
@@ -110,7 +110,7 @@ class FileRows:
             return next(self._rows, None)
         except csv.Error as error:
             if "new-line character" in str(error):
-                raise self._stray_return() from error
+                raise self._make_stray_return_error() from error
             raise MalformedRowError(
                 f"unmatched quotes from here on ({error}): a field that begins with a quote must end with one, and"
                 ' a quote inside it is doubled, ""',
@@ -135,7 +135,7 @@ class FileRows:
         """Return the next line; of one that is too long, so much that this shows."""
         return self._file.readline(files.LONGEST_LINE + 2)
 
-    def _stray_return(self) -> MalformedRowError:
+    def _make_stray_return_error(self) -> MalformedRowError:
         text = quote_text(self._last_line.decode())
         problem = f"a carriage return inside a line, {LINE_ENDS}: {text}"
         return MalformedRowError(problem, path=self._path, line=self.n_lines)

@@ -272,7 +272,7 @@ def _name_columns(places: Mapping[str, int]) -> dict[str, str]:
     return {key: f"column_{place}" for key, place in places.items()}
 
 
-def names_in_table(path: Path, *, separator: str) -> list[str]:
+def list_columns(path: Path, *, separator: str) -> list[str]:
     """Return the names in the header, none if there is none."""
     return HeaderFile(path, "run", separator).header
 
@@ -444,7 +444,7 @@ for format_name, mark in (("csv", ","), ("tsv", "\t")):
             read=partial(read_table, separator=mark),
             write=partial(write_table, separator=mark),
             locate=partial(locate_in_table, separator=mark),
-            columns=partial(names_in_table, separator=mark),
+            columns=partial(list_columns, separator=mark),
             has_subtopics=True,
         )
     )

@@ -118,7 +118,7 @@ def read_document(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     return replace(content, rows=check_nested(documents, [text], path, kind))
 
 
-def names_in_document(path: Path) -> list[str]:
+def list_columns(path: Path) -> list[str]:
     """Return the keys of the records, none if there are no records."""
     document = parse_json(read_text(path, EXPECTED), path)
     if not isinstance(document, list):
@@ -140,4 +140,4 @@ def write_document(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, c
     write_text(pl.DataFrame({"line": f"{{{text}}}".split("\n")}), file, compression)
 
 
-register(Format(name="json", suffixes=(".json",), read=read_document, write=write_document, columns=names_in_document))
+register(Format(name="json", suffixes=(".json",), read=read_document, write=write_document, columns=list_columns))

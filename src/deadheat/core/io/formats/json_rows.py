@@ -215,11 +215,11 @@ def check_rows(
     for line, row in rows.objects(needed=columns.values()):
         for name in needed_names:
             if name not in row:
-                raise _missing_key(name, row, columns, path, line)
+                raise _make_missing_key_error(name, row, columns, path, line)
         for name in id_names:
             given = row[name]
             if not isinstance(given, str) or not given or has_lone_surrogate(given):
-                raise _wrong_id(name, given, path, line)
+                raise _make_id_error(name, given, path, line)
             is_number = isinstance(given, JsonNumber)
             if are_numbers.setdefault((name, given), is_number) != is_number:
                 raise MalformedRowError(
@@ -239,7 +239,9 @@ def check_rows(
         yield line, tuple(fields)
 
 
-def _missing_key(name: str, row: JsonObject, columns: Mapping[str, str], path: Path, line: int) -> MalformedRowError:
+def _make_missing_key_error(
+    name: str, row: JsonObject, columns: Mapping[str, str], path: Path, line: int
+) -> MalformedRowError:
     return MalformedRowError(
         f"object without {name!r}",
         allowed=", ".join(columns.values()),
@@ -249,7 +251,7 @@ def _missing_key(name: str, row: JsonObject, columns: Mapping[str, str], path: P
     )
 
 
-def _wrong_id(name: str, given: object, path: Path, line: int) -> MalformedRowError:
+def _make_id_error(name: str, given: object, path: Path, line: int) -> MalformedRowError:
     if isinstance(given, str) and given:
         return MalformedRowError(
             f"{name} {quote_text(given)} has a lone surrogate", allowed="text that UTF-8 can hold", path=path, line=line

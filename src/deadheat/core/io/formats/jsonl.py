@@ -176,15 +176,15 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     return read_rows(JsonLines(path, path), kind, given)
 
 
-def first_objects(path: Path) -> list[JsonObject]:
+def read_first_objects(path: Path) -> list[JsonObject]:
     """Return the objects on the first lines; a number in them is a `JsonNumber`."""
     objects = JsonLines(path, path).objects()
     return [row for _, row in islice(objects, SAMPLED_ROWS)]
 
 
-def names_in_jsonl(path: Path) -> list[str]:
+def list_columns(path: Path) -> list[str]:
     """Return the keys of the first objects, in the order in which they are named."""
-    return list_keys(first_objects(path))
+    return list_keys(read_first_objects(path))
 
 
 def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str]) -> list[int]:
@@ -216,7 +216,7 @@ register(
         read=read_jsonl,
         write=write_jsonl,
         locate=locate_in_jsonl,
-        columns=names_in_jsonl,
+        columns=list_columns,
         has_subtopics=True,
     )
 )
