@@ -14,6 +14,7 @@ import deadheat as dh
 from deadheat.core.io import files
 from deadheat.core.io.formats import locate, scan
 from deadheat.errors import DataError, FileFormatError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:
 def test_a_truncated_gzip_file(tmp_path: Path, cut: int) -> None:
     content = gzip.compress(many_rows())
     for name in ("x.run.gz", "x.csv.gz", "x.json.gz", "x.jsonl.gz"):
-        with pytest.raises(FileFormatError, match="gzip file is damaged or truncated"):
+        with pytest.raises(FileFormatError, match="gzip file is damaged"):
             scan(written(tmp_path, content[:-cut], name), "run")
 
 
@@ -72,28 +73,28 @@ def test_zstd(tmp_path: Path) -> None:
     compressed = path.read_bytes()
     assert compressed.startswith(b"\x28\xb5\x2f\xfd")
     for cut in (1, 3, 100, len(compressed) // 2):
-        with pytest.raises(FileFormatError, match="zstd file is damaged or truncated"):
+        with pytest.raises(FileFormatError, match="zstd file is damaged"):
             scan(written(tmp_path, compressed[:-cut], "cut.zst"), "run")
 
 
 def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
     written(tmp_path, ROW, "bm25.run")
-    with pytest.raises(DataError, match=r"no such file\. Did you mean 'bm25.run'\?"):
+    with raises_parts(DataError, problem="no such file", hint="Did you mean 'bm25.run'?", path=tmp_path / "bm52.run"):
         scan(tmp_path / "bm52.run", "run")
-    with pytest.raises(DataError, match=r"no such file$"):
+    with raises_parts(DataError, problem="no such file", hint=None):
         scan(tmp_path / "nowhere" / "bm25.run", "run")
 
 
 def test_a_pattern_without_an_engine_names_what_reads_it_and_no_other_file(tmp_path: Path) -> None:
     pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [0.5]}).write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(DataError, match=r"no such file: a pattern names Parquet files for an engine") as caught:
+    with raises_parts(DataError, ": a pattern names", problem="no such file", path=tmp_path / "*.parquet") as caught:
         dh.read_run(tmp_path / "*.parquet")
     assert "Did you mean" not in str(caught.value)
 
 
 def test_a_link_to_nowhere_is_not_its_own_neighbour(tmp_path: Path) -> None:
     (tmp_path / "bm25.run").symlink_to("moved.run")
-    with pytest.raises(DataError, match=r"is a link to moved\.run, which does not exist"):
+    with raises_parts(DataError, "is a link to moved.run,", path=tmp_path / "bm25.run"):
         scan(tmp_path / "bm25.run", "run")
 
 
@@ -102,9 +103,8 @@ def test_a_nul_byte_in_a_text_is_named_with_its_line(tmp_path: Path, name: str) 
     good, bad = ROW * 3, "q1 Q0 d\0 1 2.5 t\n"
     if name == "x.csv":
         good, bad = "query_id,doc_id,score,note\nq1,d1,2.5,\nq1,d2,2.5,\n", "q1,d3,2.5,\0\n"
-    with pytest.raises(FileFormatError, match="got a NUL byte; the file is damaged") as caught:
+    with raises_parts(FileFormatError, found="a NUL byte", hint="the file is damaged", line=4):
         scan(written(tmp_path, good + bad, name), "run")
-    assert caught.value.line == 4
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -117,7 +117,7 @@ def test_utf_16_is_recognised_when_it_is_packed_too(tmp_path: Path, encoding: st
 
 
 def test_a_directory(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is a directory, expected a file"):
+    with raises_parts(DataError, problem="is a directory", allowed="a file", path=tmp_path):
         scan(tmp_path, "run")
 
 
@@ -154,12 +154,12 @@ def test_a_file_that_is_compressed_twice_says_so(name: str, inner: str, tmp_path
     data = many_rows(20)
     path = written(tmp_path, gzip.compress(pa.compress(data, codec=inner, asbytes=True)), name)
     reading = read_settings if name == "x.toml" else read
-    with pytest.raises(FileFormatError, match=r"compressed twice .unpack it once|is compressed twice, expected once"):
+    with raises_parts(FileFormatError, "is compressed twice", path=path):
         reading(path)
 
 
 def test_parquet_that_is_compressed_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="it is compressed as a whole: unpack it first"):
+    with pytest.raises(FileFormatError, match="compressed as a whole"):
         dh.read_run(written(tmp_path, gzip.compress(b"PAR1"), "x.parquet.gz"))
 
 
@@ -168,7 +168,7 @@ def test_toml_keys_of_many_parts_are_refused_before_they_are_read(tmp_path: Path
     from deadheat.plugins.gates.notation import read_settings
 
     path = written(tmp_path, b"a = 1\n" + b"a." * 10**5 + b"a = 1\n", "x.toml")
-    with pytest.raises(FileFormatError, match=r"x\.toml:2: TOML with 100,000 points in one line, expected 1,000 or"):
+    with raises_parts(FileFormatError, "TOML with 100,000 points", allowed="1,000 or less", path=path, line=2):
         read_settings(path)
 
 
@@ -177,13 +177,13 @@ def test_toml_keys_of_many_parts_are_refused_before_they_are_read(tmp_path: Path
 def test_toml_that_python_cannot_read_is_bad_data(text: str, tmp_path: Path) -> None:
     from deadheat.plugins.gates.notation import read_settings
 
-    with pytest.raises(FileFormatError, match=r"x\.toml: TOML that cannot be read: "):
+    with raises_parts(FileFormatError, "TOML that cannot be read: ", path=tmp_path / "x.toml"):
         read_settings(written(tmp_path, text, "x.toml"))
 
 
 def test_a_number_of_thousands_of_digits_is_read(tmp_path: Path) -> None:
     assert read(written(tmp_path, f"q1 Q0 d1 1 {'0' * 5000}1 t\n"))["score"].to_list() == [1.0]
-    with pytest.raises(DataError, match=r"x\.run:1: score is beyond the range of float64: '1111"):
+    with raises_parts(DataError, "range of float64: '1111", path=tmp_path / "x.run", line=1):
         read(written(tmp_path, f"q1 Q0 d1 1 {'1' * 5000} t\n"))
 
 

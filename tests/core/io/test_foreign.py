@@ -15,6 +15,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, SourceTypeError
+from support.error_parts import raises_parts
 
 QRELS = {"q": {"a": 2.0, "b": 1.0}}
 RUN = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}
@@ -66,14 +67,13 @@ def test_tables_by_their_methods(source: object) -> None:
 
 def test_a_dict_of_splits_is_refused() -> None:
     splits = {"test": HuggingFace(ROWS), "train": HuggingFace(ROWS)}
-    with pytest.raises(
-        SourceTypeError, match=r"a dict of the splits test, train; give one of them, .* dataset\['test'\]"
-    ):
+    hint = "give one of them, such as dataset['test']"
+    with raises_parts(SourceTypeError, found="a dict of the splits test, train", hint=hint):
         dh.Run(splits)
 
 
 def test_records_of_mixed_types() -> None:
-    with pytest.raises(ColumnError, match=r"run: column 'query_id' holds values of several types, .*got str, int"):
+    with raises_parts(ColumnError, "'query_id' .* of several types", found="str, int", path=Path("run")):
         dh.Run([*ROWS, {"query_id": 7, "doc_id": "x", "score": 1.0}])
 
 
@@ -87,7 +87,7 @@ def test_rows_with_names_among_rows_without() -> None:
     named = Named("a", "q", 0.5)
     assert dh.Run([named, {"query_id": "q", "doc_id": "b", "score": 0.5}]).to_dict() == {"q": {"a": 0.5, "b": 0.5}}
     for rows in ([named, ("q", "b", 0.5)], [("q", "b", 0.5), named]):
-        with pytest.raises(SourceTypeError, match=r"item .: expected \(query_id, doc_id, score\)"):
+        with pytest.raises(SourceTypeError, match=r"item .: expected \(query_id, "):
             dh.Run(rows)
 
 
@@ -126,8 +126,8 @@ BY_ID = {"q1": {"P": 1 / 3, "R": 1.0}, "q2": {"P": 1.0, "R": 1 / 2}}
 @pytest.mark.parametrize("make", [lambda: SimpleNamespace(to_pandas=lambda: pd.DataFrame(SAMPLES)), lambda: SAMPLES])
 def test_samples_of_ragas_are_both(make: Any) -> None:  # noqa: ANN401 - objects of any library
     samples = make()
-    assert dh.Qrels(samples).notes == ("relevant documents are listed without grades: each has relevance 1",)
-    assert dh.Run(samples).notes == ("ranked lists without scores: in strict order, no ties",)
+    assert dh.Qrels(samples).notes == dh.Qrels({"q": ["a"]}).notes  # listed without grades
+    assert dh.Run(samples).notes == dh.Run({"q": ["a"]}).notes  # in strict order
     assert dh.evaluate(samples, samples, ["P", "R"]).to_dict() == BY_ID
 
 

@@ -6,6 +6,7 @@ import gzip
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -22,11 +23,11 @@ from deadheat.core.io.formats import scan
 from deadheat.core.io.records import read_records
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
 from support.command import runner
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
 HEADER = "query_id,doc_id,rank,score\n"
 GOOD = "q1,d1,1,3\nq1,d2,2,2\n"
@@ -56,9 +57,8 @@ def rows_of(path: Path) -> list[tuple[object, ...]]:
 
 
 def refused(path: Path, line: int | None, said: str) -> None:
-    with pytest.raises(FileFormatError, match=said) as caught:
+    with raises_parts(FileFormatError, said, path=path, line=line):
         scan(path, "run")
-    assert caught.value.line == line
 
 
 @each_packing
@@ -158,7 +158,7 @@ def test_control_characters_in_ids(  # noqa: PLR0917 - pytest passes them by nam
     elif control == "\0":
         text += "x" * 64  # or it is taken for UTF-16
     path = written(tmp_path, text.replace("?", control), name, packing)
-    with pytest.raises(DataError, match=r"contains the control character|NUL byte|^$") as caught:
+    with pytest.raises(DataError, match=r"control character|NUL byte") as caught:
         scan(path, "run")
     assert getattr(caught.value, "line", None) == line
 
@@ -209,7 +209,7 @@ def test_a_text_may_begin_as_compressed_data_does(tmp_path: Path, packing: str) 
 def test_a_file_that_is_compressed_twice(tmp_path: Path, name: str, packing: str) -> None:
     for inner in (".gz", ".zst"):
         data = PACKINGS[inner](b"q1 Q0 d1 1 3 t\n")
-        with pytest.raises(FileFormatError, match=r"compressed twice|text is not UTF-8"):
+        with pytest.raises(FileFormatError, match=r"compressed twice|not UTF-8"):
             scan(written(tmp_path, data, name, packing), "run")
 
 
@@ -304,7 +304,7 @@ def test_json_may_be_one_line(tmp_path: Path, short: int) -> None:
 def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -> None:
     path = written(tmp_path, (" " if name == "x.json" else "\n") * 300_000, name, packing)
     with allowed(299_999):
-        with pytest.raises(FileFormatError, match=r"more than 299,999 bytes, .* give max_memory$"):
+        with raises_parts(FileFormatError, "more than 299,999 .* give max_memory$", path=path):
             scan(path, "run")
         with max_memory(10), pytest.raises(FileFormatError, match="more than 299,999 bytes"):  # it never lowers it
             scan(path, "run")
@@ -321,7 +321,7 @@ def test_reserved_flags_of_gzip_are_refused(name: str, row: str, member: int, tm
     members[member][3] |= 0x40
     path = tmp_path / f"{name}.gz"
     path.write_bytes(b"".join(members))
-    with pytest.raises(FileFormatError, match=r"the gzip file is damaged or truncated .*flags"):
+    with pytest.raises(FileFormatError, match=r"damaged .*flags"):
         scan(path, "run")
 
 
@@ -367,7 +367,7 @@ def test_rows_count_and_not_their_text_alone(
     monkeypatch.setattr(memory_limits, "_LEAST_ALLOWED", 1_200_000)
     monkeypatch.setattr(memory_limits, "_LARGEST_RATIO", 1)
     assert len(text) < 1_200_000
-    with pytest.raises(FileFormatError, match="takes more than 1,200,000 bytes"):
+    with pytest.raises(FileFormatError, match="more than 1,200,000 bytes"):
         scan(written(tmp_path, text, name, packing), "qrels" if name == "x.letor" else "run")
     written(tmp_path, text, name)  # a plain file has no limit
     assert scan(tmp_path / name, "qrels" if name == "x.letor" else "run").rows is not None
@@ -398,13 +398,13 @@ def test_an_endless_text_through_a_pipe() -> None:
             [sys.executable, "-c", code], stdin=endless.stdout, capture_output=True, text=True, timeout=60, check=False
         )
         endless.kill()
-    assert "its content takes more than 100,000,000 bytes" in done.stderr
+    assert "takes more than 100,000,000" in done.stderr
 
 
 def test_the_limit_is_a_number() -> None:
     for given in (0, -1, 1.5, True):
         with (
-            pytest.raises(ParameterError, match="max_memory must be a whole number from 1 on"),
+            raises_parts(ParameterError, argument="max_memory", given=given, allowed="a whole number from 1 on"),
             max_memory(given),
         ):
             pass
@@ -428,7 +428,7 @@ def test_what_is_compressed_keeps_its_bytes(tmp_path: Path, packing: str) -> Non
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/urandom"])
 @pytest.mark.parametrize("format", ["trec", "csv", "tsv", "jsonl", "json", "parquet"])
 def test_devices_are_no_files(device: str, format: str) -> None:  # noqa: A002 - as scan() calls it
-    with pytest.raises(DataError, match=f"^{re.escape(device)}: is a device, expected a file or a pipe"):
+    with raises_parts(DataError, problem="is a device", allowed="a file or a pipe", path=Path(device)):
         scan(device, "run", format=format)
     with pytest.raises(DataError):
         scan("/dev/null", "run", format="csv")
@@ -507,7 +507,7 @@ def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the file name is empty"):
         files.check_readable("")
     path = tmp_path / "gr\udcfcn.run"
-    with pytest.raises(DataError, match=r"gr\\udcfcn.run: the file name is not UTF-8"):
+    with raises_parts(DataError, r"gr\\udcfcn.run: .* not UTF-8", path=path):
         files.check_readable(path)
 
 
@@ -532,13 +532,14 @@ def test_lines_without_content_count(name: str, packing: str, tmp_path: Path) ->
     text = head.get(name, "query_id,doc_id,score\nq,d,1\n".replace(",", "\t" if name == "x.tsv" else ","))
     text = '{"q": {"d": 1}}' if name == "x.json" else text
     path = written(tmp_path, text + "\n" * 20_000, name, packing)
-    with allowed(1_000_000), pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"):
+    with allowed(1_000_000), pytest.raises(FileFormatError, match="more than 1,000,000 bytes"):
         scan(path, "qrels" if name == "x.letor" else "run")
 
 
 def test_comments_without_end_count(tmp_path: Path) -> None:
     path = written(tmp_path, "q Q0 d 1 2 t\n" + "# a\n" * 10_000, "x.run", ".gz")
-    with allowed(1_000_000), pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"):
+    problem = "its content takes more than 1,000,000 bytes, the most that may be held at once"
+    with allowed(1_000_000), raises_parts(FileFormatError, problem=problem, path=path, line=None):
         scan(path, "run")
 
 

@@ -29,6 +29,7 @@ from deadheat.errors import (
     SourceTypeError,
     SwappedFilesError,
 )
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +112,7 @@ def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[Excepti
 
 
 def test_a_relevance_must_be_finite(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="of document 'd' for query 'q' is infinite"):
+    with pytest.raises(DataError, match="'d' for query 'q' is infinite"):
         scan(written(tmp_path, '{"q": {"d": Infinity}}', "x.json"), "qrels")
 
 
@@ -209,14 +210,14 @@ def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataE
 
 
 def test_wrong_columns(tmp_path: Path) -> None:
-    with pytest.raises(ColumnError, match=r"without a column 'doc_id': found 'qid', 'dcno', 'score'.*mean 'docno'"):
+    with raises_parts(ColumnError, "'docno'[?]", problem="run without a column 'doc_id': found 'qid', 'dcno', 'score'"):
         scan(written(tmp_path, '{"qid": 1, "dcno": 2, "score": 3}\n', "x.jsonl"), "run")
     with pytest.raises(SwappedFilesError):
         scan(written(tmp_path, '{"qid": 1, "docno": 2, "score": 3, "rank": 1}\n', "x.jsonl"), "qrels")
 
 
 def test_empty_and_not_utf8(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="expected one JSON object a line"):
+    with raises_parts(DataError, problem="run without a single row", allowed="one JSON object a line"):
         scan(written(tmp_path, "\n \n", "x.jsonl"), "run")
     content = '{"qid": "q", "docno": "d", "score": 1}\n\n{"qid": "\u00fc", "docno": "d", "score": 1}\n'
     with pytest.raises(FileFormatError, match=r"not UTF-8") as caught:
@@ -278,14 +279,13 @@ def test_true_is_no_score(name: str, content: str, tmp_path: Path) -> None:
 def test_true_is_no_score_of_a_column(tmp_path: Path) -> None:
     rows = [{"query_id": "q", "doc_id": "a", "one": 0.5, "other": 1}, {"query_id": "q", "doc_id": "b", "one": 0.5}]
     path = written(tmp_path, "\n".join(map(json.dumps, [rows[0], {**rows[1], "other": True}])), "x.jsonl")
-    with pytest.raises(DataError, match="other must be a number, got 'true'"):
+    with raises_parts(DataError, problem="other must be a number", given="true", path=path, line=2):
         dh.evaluate_columns({"q": "a"}, path, "RR", ["one", "other"])
 
 
 def test_true_is_a_relevance(tmp_path: Path) -> None:
-    assert dh.read_qrels(written(tmp_path, '{"q": {"a": true, "b": false}}', "x.json")).to_polars()[
-        "relevance"
-    ].to_list() == [1.0, 0.0]
+    path = written(tmp_path, '{"q": {"a": true, "b": false}}', "x.json")
+    assert dh.read_qrels(path).to_polars()["relevance"].to_list() == [1.0, 0.0]
 
 
 LARGE = {
@@ -304,7 +304,7 @@ LARGE = {
 )
 def test_a_number_that_float64_would_change_is_an_error(name: str, number: str, tmp_path: Path) -> None:
     """It tied with its neighbour, where the same number as an integer was an error."""
-    with pytest.raises(DataError, match=rf"is '{re.escape(number)}', an integer or decimal beyond 2\*\*53"):
+    with pytest.raises(DataError, match=rf"is '{re.escape(number)}', .*2\*\*53"):
         dh.read_run(written(tmp_path, LARGE[name].format(number), name))
 
 
@@ -325,9 +325,8 @@ def test_text_and_a_number_are_not_one_id(kind: Kind, others: tuple[object, obje
         {"query_id": f"q{n}", "doc_id": f"d{n}", VALUE_COLUMN[kind]: n, key: other} for n, other in enumerate(others)
     ]
     path = written(tmp_path, "\n".join(map(json.dumps, rows)), "x.jsonl")
-    with pytest.raises(MalformedRowError, match=rf"{key} '{others[0]}' is text and a number, expected one") as caught:
+    with raises_parts(MalformedRowError, problem=f"{key} '{others[0]}' is text and a number", path=path, line=2):
         scan(path, kind)
-    assert caught.value.line == 2
 
 
 @pytest.mark.parametrize("queries", [(1, "1"), (1, 1)])
@@ -344,7 +343,7 @@ def test_lists_of_a_query_are_not_merged(queries: tuple[object, object], tmp_pat
 def test_keys_of_results_appear_once(tmp_path: Path) -> None:
     """The last one counted."""
     path = written(tmp_path, '{"query_id": "q", "results": [{"id": "a", "score": 1, "score": 5}]}', "x.jsonl")
-    with pytest.raises(DuplicateError, match=r"x\.jsonl:1: key 'score' appears twice in one object"):
+    with raises_parts(DuplicateError, "key 'score' appears twice", allowed="once", path=path, line=1):
         dh.read_run(path)
 
 

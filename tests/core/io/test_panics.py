@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -25,12 +26,12 @@ from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.pages import read_table
 from deadheat.core.io.records import read_records
 from deadheat.errors import DataError, FileFormatError
+from support.error_parts import raises_parts
 from support.parquet_file import Column, File, Page, texts
 from support.process import environment, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 CRY = """
 import os
@@ -128,7 +129,7 @@ def test_a_page_of_less_than_nothing(name: str, tmp_path: Path) -> None:
     whole = path.read_bytes()
     assert whole[4:8:2] == b"\x15\x15"  # two integers: the kind of the page, and its size unpacked
     path.write_bytes(whole[:7] + bytes([whole[7] | 1]) + whole[8:])  # the last bit is the sign
-    with pytest.raises(DataError, match=r"damaged: its sizes are impossible"):
+    with raises_parts(DataError, "sizes are impossible", allowed="a Parquet file, but it is damaged", path=path):
         read_records(path) if name == "labels.parquet" else dh.read_run(path)
 
 
@@ -156,7 +157,7 @@ def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     footer = b"\x19" + b"\x19" * 10_000  # a list with a list with a list
     path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
-    with pytest.raises(DataError, match="damaged: its sizes are impossible"):
+    with raises_parts(DataError, hint="its sizes are impossible, or files were joined", path=path):
         dh.read_run(path)
 
 
@@ -187,7 +188,7 @@ def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
     if precision == 38:
         assert dh.evaluate({"q": {"a": 1}}, path, ["RR"]).means() == {"RR": 0.5}
         return
-    with pytest.raises(DataError, match=r"run\.parquet: (a column has a type that cannot be read|rows cannot be read)"):
+    with raises_parts(DataError, "type that cannot|rows cannot", path=path):
         dh.evaluate({"q": {"a": 1}}, path, ["RR"])
     (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
     for arguments in (["evaluate", "qrels.txt", "run.parquet"], ["convert", "run.parquet", "run.csv"]):
@@ -197,7 +198,7 @@ def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
 
 def test_a_panic_names_the_data() -> None:
     with (
-        pytest.raises(DataError, match=r"^bm25\.run: Polars crashed while reading it: it is damaged") as caught,
+        raises_parts(DataError, "Polars crashed", path=Path("bm25.run")) as caught,
         guard_polars("bm25.run"),
     ):
         raise pl.exceptions.PanicException("index out of bounds\nand more")
@@ -244,7 +245,7 @@ def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> N
 def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
     """Polars raises an OSError without a number then."""
     with (
-        pytest.raises(DataError, match=r"run.parquet: cannot be read: error sending request$"),
+        raises_parts(DataError, problem="cannot be read: error sending request", path=Path("run.parquet")),
         guard_polars("run.parquet"),
     ):
         raise OSError("error sending request\nCaused by:\n    0: no name")
@@ -295,9 +296,9 @@ def test_a_long_id_in_many_rows(few: int, most: int | None, tmp_path: Path, *, h
     pq.write_table(pa.table(columns), tmp_path / "x.parquet", compression="zstd", dictionary_pagesize_limit=1 << 20)
     assert (tmp_path / "x.parquet").stat().st_size < few / 50
     most_memory = nullcontext() if most is None else dh.max_memory(most)
-    with most_memory, pytest.raises(FileFormatError, match=r"takes about 5,0\d\d,\d{3} bytes, more than 1,000,000"):
+    with most_memory, pytest.raises(FileFormatError, match=r"about 5,0.* than 1,000,000"):
         dh.evaluate({"q1": {"d": 1}}, tmp_path / "x.parquet", "RR")
-    with pytest.raises(FileFormatError, match=r"takes about 5,0\d\d,\d{3} bytes, more than 1,000,000"):
+    with pytest.raises(FileFormatError, match=r"about 5,0.* than 1,000,000"):
         read_records(tmp_path / "x.parquet")
     with dh.max_memory(10_000_000), pytest.warns(dh.DeadheatWarning):
         assert dh.evaluate({"q1": {"d": 1}}, tmp_path / "x.parquet", "RR").means() == {"RR": 0}
@@ -317,7 +318,7 @@ def test_texts_that_begin_as_the_one_before(few: int, name: str, version: Any, t
     pq.write_table(pa.table(columns), path, compression="snappy", **options)
     assert path.stat().st_size < few / 10
     for read in (dh.read_run, read_records):
-        with pytest.raises(FileFormatError, match=r"takes about [\d,]+ bytes, more than 1,000,000"):
+        with pytest.raises(FileFormatError, match=r"bytes, more than 1,000,000"):
             read(path)
 
 
@@ -342,7 +343,7 @@ def test_rows_that_take_no_room_in_the_file(few: int, tmp_path: Path) -> None:
     columns = {"query_id": ["q"] * n_rows, "doc_id": ["d"] * n_rows, "score": [1.0] * n_rows}
     pl.DataFrame(columns).write_parquet(tmp_path / "x.parquet")
     for read in (dh.read_run, read_records):
-        with pytest.raises(FileFormatError, match=r"takes about [12],\d{3},\d{3} bytes, more than 1,000,000"):
+        with pytest.raises(FileFormatError, match=r"about [12],.* than 1,000,000"):
             read(tmp_path / "x.parquet")
 
 
@@ -410,7 +411,7 @@ def test_sizes_that_cannot_be(change: Callable[[File], None], tmp_path: Path) ->
 def test_a_footer_that_is_very_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "LONGEST_LINE", 100)
     (tmp_path / "x.parquet").write_bytes(written_by_hand().written())
-    with pytest.raises(FileFormatError, match=r"its footer has \d+ bytes, more than the 100 of a footer"):
+    with pytest.raises(FileFormatError, match=r"footer .* more than the 100"):
         dh.read_run(tmp_path / "x.parquet")
 
 
@@ -424,5 +425,5 @@ def test_a_damaged_table_in_a_saved_evaluation(tmp_path: Path) -> None:
     document["data"]["queries"] = base64.b64encode(file.written()).decode()
     document["sha256"] = checksum(document)
     path.write_text(json.dumps(document))
-    with pytest.raises(FileFormatError, match=r"x\.json: cannot be read .*its sizes are impossible"):
+    with raises_parts(FileFormatError, "its sizes are impossible", path=path):
         dh.load_evaluation(path)

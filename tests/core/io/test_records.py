@@ -15,6 +15,7 @@ from deadheat.core.io import memory_limits
 from deadheat.core.io.formats import FORMATS
 from deadheat.core.io.records import READERS, Records, Wanted, read_records
 from deadheat.errors import DataError, DuplicateError, FileFormatError, MalformedRowError, ParameterError
+from support.error_parts import raises_parts
 from support.workbook import write_workbook
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def test_metadata_beside_the_records(tmp_path: Path) -> None:
     for path in (in_json, in_lines):
         assert read_records(path, wanted=CASES).metadata == about["metadata"]
         assert dh.Queries(path).column("language", ["a", "b"]) == ["de", "en"]
-    with pytest.raises(MalformedRowError, match=r"x.json:1: found both 'cases' and 'test_cases', expected one of them"):
+    with raises_parts(MalformedRowError, problem="found both 'cases' and 'test_cases'", allowed="one of them", line=1):
         read_records(written(tmp_path, "json", json.dumps({"cases": rows, "test_cases": rows})), wanted=CASES)
 
 
@@ -98,7 +99,7 @@ def test_where_two_records_are(tmp_path: Path) -> None:
     records = read_records(written(tmp_path, "json", text))
     assert (records.where(0, 1), records.where(0, 2)) == ("in rows 1 and 2", "on lines 1 and 2")
     assert Records([]).where(0, 2) == "in rows 1 and 3"
-    with pytest.raises(DuplicateError, match=r"x.json:1: query 'a' appears in rows 1 and 2: each"):
+    with raises_parts(DuplicateError, problem="query 'a' appears in rows 1 and 2", path=tmp_path / "x.json", line=1):
         dh.Queries(tmp_path / "x.json")
 
 
@@ -122,13 +123,16 @@ def test_a_table_of_excel_in_another_encoding(tmp_path: Path) -> None:
         path.write_bytes(TABLE.encode())  # and UTF-8 stays UTF-8
         assert dh.Queries(path).column("topic", ["a"]) == ["Schlüsselbein"]
     path.write_bytes(TABLE.encode("cp1252") + b"b;\x9d\n")  # which Windows-1252 does not have
-    with dh.encoding("cp1252"), pytest.raises(FileFormatError, match="expected text in UTF-8 or cp1252, got neither"):
+    with (
+        dh.encoding("cp1252"),
+        raises_parts(FileFormatError, "got neither", allowed="text in UTF-8 or cp1252"),
+    ):
         read_records(path)
 
 
 @pytest.mark.parametrize("name", ["cp99999", "hex", None])
 def test_encodings_that_are_none(name: str) -> None:
-    with pytest.raises(ParameterError, match="encoding must be an encoding of text that Python knows"):
+    with raises_parts(ParameterError, "of text that Python knows", argument="encoding", given=name):
         dh.encoding(name)
 
 
@@ -149,9 +153,9 @@ def test_a_long_header_above_short_rows(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(",".join(f"c{n}" for n in range(1_000)) + "\n" + "x,y\n" * 300)
     few = patch.multiple(memory_limits, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
-    with few, pytest.raises(FileFormatError, match="takes about 7,200,000 bytes, more than 5,000,000"):
+    with few, pytest.raises(FileFormatError, match="about 7,200,000 bytes"):
         read_records(path)
-    with pytest.raises(MalformedRowError, match=r"expected 1000 fields \('c0,c1,c2") as caught:
+    with raises_parts(MalformedRowError, r"1000 fields \('c0,c1,c2", path=path, line=2) as caught:
         read_records(path)
     assert len(str(caught.value)) < 1_000
 
@@ -162,5 +166,5 @@ def test_records_that_share_no_field(tmp_path: Path) -> None:
     records = read_records(path)
     assert len(records.frame) == 500
     few = patch.multiple(memory_limits, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
-    with few, pytest.raises(FileFormatError, match="takes about 6,000,000 bytes, more than 5,000,000"):
+    with few, pytest.raises(FileFormatError, match="about 6,000,000 bytes"):
         assert len(read_records(path).frame) == 500

@@ -14,6 +14,7 @@ import deadheat as dh
 from deadheat.core.io import memory_limits
 from deadheat.core.io.records import read_records
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatError
+from support.error_parts import raises_parts
 from support.workbook import write_workbook
 
 ROWS: dict[int, list[object]] = {
@@ -54,7 +55,7 @@ def test_a_workbook_is_what_its_csv_is(tmp_path: Path) -> None:
 
 def test_the_first_sheet_with_content_is_read_and_the_others_are_named(tmp_path: Path) -> None:
     sheets: dict[str, dict[int, list[object]]] = {"empty": {}, "cases": ROWS, "legend": {1: ["x"]}}
-    with pytest.warns(DeadheatWarning, match=r"x\.xlsx: sheet 'cases' is read, 'legend' not$"):
+    with pytest.warns(DeadheatWarning, match="'cases' is read, 'legend' not$"):
         assert read_records(write_workbook(tmp_path / "x.xlsx", sheets)).lines == [3, 4, 7]
     assert read_records(write_workbook(tmp_path / "y.xlsx", {"empty": {}, "cases": ROWS})).lines == [3, 4, 7]
 
@@ -63,9 +64,7 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.xlsx"
     for content in (b"text;ids\n", b"PK\x03\x04", b""):
         path.write_bytes(content)
-        with pytest.raises(
-            FileFormatError, match=r"x\.xlsx: expected an Excel workbook \(\.xlsx\), got something else"
-        ):
+        with raises_parts(FileFormatError, "got something else", allowed="an Excel workbook (.xlsx)", path=path):
             read_records(path)
     write_workbook(path, {"A": ROWS})
     whole = path.read_bytes()
@@ -76,7 +75,7 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
         book.writestr("word/document.xml", "<x/>")
     with pytest.raises(FileFormatError, match="or a damaged one"):
         read_records(path)
-    with pytest.raises(DataError, match=r"x\.xlsx: no sheet has a cell, expected column names and rows"):
+    with raises_parts(DataError, problem="no sheet has a cell", allowed="column names and rows", path=path):
         read_records(write_workbook(path, {"A": {}}))
     with pytest.raises(ColumnError, match="column 'a' appears 2 times"):
         read_records(write_workbook(path, {"A": {1: ["a", "a"], 2: ["x", "y"]}}))
@@ -107,7 +106,7 @@ def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:
     path = write_workbook(tmp_path / "x.xlsx", {"A": {line: ["x" * 1000] for line in range(1, 1000)}})
     with (
         patch.multiple(memory_limits, _LEAST_ALLOWED=1_000_000, _LARGEST_RATIO=1),
-        pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"),
+        pytest.raises(FileFormatError, match="more than 1,000,000 bytes"),
     ):
         read_records(path)
     with ZipFile(path) as book:
@@ -133,9 +132,8 @@ def test_an_error_of_a_formula_is_no_text(tmp_path: Path) -> None:
         for wrong in range(len(header)):
             row = [error if place == wrong else "x" for place in range(len(header))]
             write_workbook(path, {"A": {1: header, 3: ["y"] * len(header), 4: row}})
-            with pytest.raises(
-                DataError, match=rf"x\.xlsx: cell {'ABC'[wrong]}4 has the error #N/A: mend the formula, or"
-            ):
+            problem = f"cell {'ABC'[wrong]}4 has the error #N/A"
+            with raises_parts(DataError, problem=problem, hint="mend the formula, or empty the cell", path=path):
                 read(path)
     rows: dict[int, list[object]] = {1: ["text", "ids"], 2: ["#N/A", "a", error]}  # written as text, and without a name
     assert list(read_records(write_workbook(path, {"A": rows}, is_inline=True)).frame.iter_rows()) == [("#N/A", "a")]
@@ -159,6 +157,6 @@ def test_a_long_header_above_short_rows(tmp_path: Path) -> None:
     names = [f"c{n}" for n in range(1_000)]
     path = write_workbook(tmp_path / "x.xlsx", {"A": {1: names, **{line: ["x"] for line in range(2, 302)}}})
     few = patch.multiple(memory_limits, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
-    with few, pytest.raises(FileFormatError, match="takes about 7,224,000 bytes, more than 5,000,000"):
+    with few, pytest.raises(FileFormatError, match="about 7,224,000 bytes"):
         read_records(path)
     assert len(read_records(path).columns) == 1_000

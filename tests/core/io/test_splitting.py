@@ -16,6 +16,7 @@ from deadheat.core.data.rows import MemoryRows, make_blocks
 from deadheat.core.io import splitting
 from deadheat.core.io.unpacking import HEAD
 from deadheat.errors import DataError, MalformedRowError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,7 +173,7 @@ def test_a_short_row_that_a_long_one_makes_up_for(tag: str, tmp_path: Path, *, i
     path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
     if is_begun:
         begin(path)
-    with pytest.raises(MalformedRowError, match=r"x\.run:5001: expected 6 fields .*got 5"):
+    with raises_parts(MalformedRowError, "expected 6 fields .*got 5", path=path, line=5001):
         dh.Run(path)
 
 

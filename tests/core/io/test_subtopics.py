@@ -16,6 +16,7 @@ import deadheat as dh
 from deadheat.core.io.formats import FORMATS, write
 from deadheat.errors import ColumnError, DuplicateError, MalformedRowError, ParameterError
 from support.command import call, ok
+from support.error_parts import raises_parts
 
 ROWS = [("q1", "a", "1", 1.0), ("q1", "a", "2", 2.0), ("q1", "b", "1", 0.0), ("q2", "a", "x, y", 1.0)]
 PLAIN = {"q1": {"a": 2.0, "b": 0.0}, "q2": {"a": 1.0}}
@@ -110,7 +111,7 @@ def test_a_column_of_any_name_can_be_named(tmp_path: Path, name: str) -> None:
     rows.write_ndjson(path) if name == "jsonl" else rows.write_csv(path, separator="," if name == "csv" else "\t")
     assert held(dh.read_qrels(path, columns={"subtopic": "facet"})) == ROWS
     assert held(dh.read_qrels(rows, columns={"subtopic": "facet"})) == ROWS
-    with pytest.raises(ColumnError, match=r"no column 'facets' in the table.*Did you mean 'facet'"):
+    with raises_parts(ColumnError, "no column 'facets'", hint="Did you mean 'facet'?", path=path):
         dh.read_qrels(path, columns={"subtopic": "facets"})
     with pytest.raises(ParameterError, match="subtopic"):
         dh.read_qrels(path, columns={"subtopics": "facet"})
@@ -144,10 +145,10 @@ def test_numbers_in_json_lines_keep_their_text(tmp_path: Path, number: str) -> N
 def test_a_subtopic_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"query_id":"q","doc_id":"a","subtopic":["1","2"],"relevance":1}', encoding="utf-8")
-    with pytest.raises(MalformedRowError, match=r"x\.jsonl:1: subtopic must be a string or a number"):
+    with raises_parts(MalformedRowError, problem="subtopic must be a string or a number", path=path, line=1):
         dh.read_qrels(path)
     rows = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "subtopic": [["1", "2"]], "relevance": [1]})
-    with pytest.raises(ColumnError, match=r"column 'subtopic' holds List.*one subtopic a row"):
+    with raises_parts(ColumnError, "one subtopic a row", problem="column 'subtopic' holds List(String)"):
         dh.read_qrels(rows)
     twice = '{"query_id":"q","doc_id":"a","subtopic":"1","subtopic":"2","relevance":1}'
     path.write_text(twice, encoding="utf-8")
@@ -175,7 +176,7 @@ def test_one_subtopic_is_none_and_a_row_that_comes_twice_is_an_error(tmp_path: P
                 )
             qrels = dh.read_qrels(path)
             assert qrels.subtopics is None
-        with pytest.raises(DuplicateError, match=r"document 'a' is judged 2 times for query 'q1'"):
+        with pytest.raises(DuplicateError, match="'a' is judged 2 times"):
             qrels.check_duplicates()
 
 
@@ -198,7 +199,7 @@ def test_a_format_without_a_place_for_subtopics_is_refused(tmp_path: Path, targe
     source, other = tmp_path / "qrels.csv", tmp_path / f"other-qrels.{target}"
     write(frame(), source, "qrels")
     told = refused("convert", source, other, "--to", target)
-    assert f"has judgments by subtopic, which {target} has no place for: write trec, csv" in told
+    assert f"which {target} has no place for" in told
     assert not other.exists()
     if target == "json":
         ok("convert", source, other, "--no-subtopics")
@@ -210,7 +211,7 @@ def test_conversions_without_subtopics(tmp_path: Path) -> None:
     write(frame(), source, "qrels")
     run = tmp_path / "x.run"
     run.write_text("q Q0 a 1 2 t\n", encoding="utf-8")
-    assert "--no-subtopics is about qrels, and" in refused("convert", run, tmp_path / "x.csv", "--no-subtopics")
+    assert "--no-subtopics is about qrels" in refused("convert", run, tmp_path / "x.csv", "--no-subtopics")
     ok("convert", source, other, "--no-subtopics")
     assert other.read_text(encoding="utf-8") == "q1 0 a 2\nq1 0 b 0\nq2 0 a 1\n"
 
@@ -220,6 +221,6 @@ def test_trec_cannot_hold_every_subtopic(tmp_path: Path) -> None:
     write(frame(), source, "qrels")
     assert "subtopic cannot be 'x, y'" in refused("convert", source, tmp_path / "x.qrels")
     write(frame([("q", "a", "", 1), ("q", "a", "1", 1)]), source, "qrels")
-    assert "column 'subtopic' holds a null or empty id" in refused("convert", source, tmp_path / "x.qrels")
+    assert "'subtopic' holds a null" in refused("convert", source, tmp_path / "x.qrels")
     write(frame([("q", "a", "", 1), ("q", "a", "1", 1)]), tmp_path / "y.jsonl", "qrels")
     assert [row[2] for row in held(dh.read_qrels(tmp_path / "y.jsonl"))] == ["", "1"]

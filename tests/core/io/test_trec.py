@@ -15,6 +15,7 @@ from deadheat.core.io import files, splitting
 from deadheat.core.io.formats import scan
 from deadheat.core.io.formats.trec import MarkedLines, read_blocks, read_lines
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from deadheat.api import Kind
@@ -173,9 +174,8 @@ def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataE
 
 @pytest.mark.parametrize("header", ["qid iter docno rank score tag", "query_id Q0 doc_id rank Score run"])
 def test_names_of_columns_are_no_row(tmp_path: Path, header: str) -> None:
-    with pytest.raises(DataError, match=r"score must be a number, got '[sS]core'") as caught:
+    with raises_parts(DataError, "got '[sS]core'", problem="score must be a number", line=1):
         scan(written(tmp_path, f"{header}\n{ROW}"), "run")
-    assert caught.value.line == 1
 
 
 def test_a_nul_byte_far_into_the_file(tmp_path: Path) -> None:
@@ -263,10 +263,11 @@ def test_text_that_is_not_utf8(tmp_path: Path, *, compress: bool) -> None:
 
 
 def test_swapped_files(tmp_path: Path) -> None:
-    with pytest.raises(SwappedFilesError, match=r"expected run .*got 4 fields as in qrels.*wrong order") as caught:
+    hint = "These are judgments; were qrels and run given in the wrong order?"
+    with raises_parts(SwappedFilesError, "expected run .*got 4 fields", hint=hint, line=2):
         scan(written(tmp_path, f"\n{QRELS}"), "run")
-    assert caught.value.line == 2
-    with pytest.raises(SwappedFilesError, match=r"expected qrels .*got 6 fields as in a run"):
+    hint = "This is a run; were qrels and run given in the wrong order?"
+    with raises_parts(SwappedFilesError, "expected qrels .*got 6 fields", hint=hint, line=1):
         scan(written(tmp_path, ROW), "qrels")
     with pytest.raises(SwappedFilesError, match="expected qrels"):
         scan(written(tmp_path, gzip.compress(ROW.encode())), "qrels")

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 
 from deadheat.core.io.formats import scan, write
 from deadheat.errors import DataError, ParameterError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,11 +181,11 @@ def test_wrong_arguments(tmp_path: Path) -> None:
 def test_control_characters_are_written_to_parquet_alone(tmp_path: Path, control: str) -> None:
     frame = frame_of([("q", f"d{control}", 1.0)], "score")
     for name in ("x.csv", "x.tsv", "x.jsonl", "x.json", "x.run"):
-        with pytest.raises(DataError, match=r"doc_id (cannot be|.* holds a control character)"):
+        with pytest.raises(DataError, match=r"doc_id (cannot|.* control)"):
             write(frame, tmp_path / name, "run")
     write(frame, tmp_path / "x.parquet", "run")
     if control == "\0":
-        with pytest.raises(DataError, match=r"contains the control character U\+0000"):
+        with pytest.raises(DataError, match=r"control character U\+0000"):
             rows_read(tmp_path / "x.parquet", "run")
     else:
         assert rows_read(tmp_path / "x.parquet", "run") == [("q", f"d{control}", "1.0")]
@@ -247,7 +248,7 @@ def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "x.run"
     path.write_text("mine")
     path.chmod(0o444)
-    with pytest.raises(DataError, match=r"x\.run: is read-only, so it is not replaced"):
+    with raises_parts(DataError, problem="is read-only, so it is not replaced", path=path):
         write(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), path, "run")
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]
@@ -255,7 +256,8 @@ def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_parquet_is_not_said_to_be_compressed_as_a_whole(suffix: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"name the file 'x\.parquet', without \.(gz|zst)"):
+    hint = f"name the file 'x.parquet', without {suffix}"
+    with raises_parts(ParameterError, problem="Parquet is compressed inside", hint=hint):
         write(
             pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), tmp_path / f"x.parquet{suffix}", "run"
         )
