@@ -27,18 +27,21 @@ UNLIMITED = 1 << 62
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of tied documents with their stop probabilities; those with the commonest one are only counted.
+    """Groups of tied documents with their stop probabilities.
+
+    The *plain* documents, unjudged ones and others like them, all stop the user with one probability, and are only
+    counted. The others are *listed*, with a probability for each.
 
     Attributes
     ----------
     above, tied, inside : ndarray of shape (n_groups,)
         Documents above the group, documents in it, its ranks within the cutoff.
     n_plain : ndarray of shape (n_groups,)
-        Documents of the group that stop the user with probability `plain_stop`: unjudged ones, and others like them.
+        Plain documents of the group.
     plain_stop : float
-        0 if an unjudged document never stops the user.
+        Stop probability of a plain document, often 0.
     first_listed, n_listed : ndarray of shape (n_groups,)
-        Where the other documents of the group begin in `stop`, and how many they are.
+        Where the listed documents of the group begin in `stop`, and how many they are.
     stop : ndarray of shape (n_rows,)
         Stop probability of each listed document.
     """
@@ -99,7 +102,7 @@ def count_documents_read(limit: IntArray, mean_stop: FloatArray) -> IntArray:
 
 
 def batch_groups(width: IntArray, n_steps: IntArray, n_cells: IntArray) -> Iterator[IntArray]:
-    """Yield the indices of groups that are similar in the width of their tables and in the steps they take.
+    """Yield the indices of groups whose tables are alike in width and in size, and take similar numbers of steps.
 
     Parameters
     ----------
@@ -185,7 +188,7 @@ def compute_stop_chances(groups: Groups, index: IntArray, width: int) -> FloatAr
     for n_added in range(stop.shape[1]):
         s = stop[:, n_added, None]
         size = n_plain + n_added + 1  # with the new document
-        not_among_first = np.maximum(size - x, 0) / size  # of x documents
+        not_among_first = np.maximum(size - x, 0) / size  # chance that the new document is not one of the first x
         among_first_and_passed = x[1:-1] / size * (1 - s)
         new_stopped = not_among_first[:, 1:] * stopped
         new_stopped += s / size * passed

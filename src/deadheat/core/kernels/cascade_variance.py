@@ -3,7 +3,8 @@
 docs/math.md, section 9. The gain of a group is a sum over its *stoppers*, the documents that can stop the user:
 w(T_a) Z_a, with T_a the rank of the a-th stopper and Z_a the probability of stopping just there. The order of the
 stoppers and the ranks that they take are independent. So the second moment is a sum over pairs of stoppers of a mean
-over their order (:func:`find_stop_moments`) times a mean over their ranks (:func:`find_gain_moments`).
+over their order (:func:`find_stop_moments`) times a mean over their ranks (:func:`find_gain_moments`). Stoppers are
+numbered from 0 here, so that a is how many are above stopper a.
 """
 
 from dataclasses import dataclass, replace
@@ -15,14 +16,15 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.errors import MeasureError
 from deadheat.core.kernels.cascade import Groups, announce_duration, batch_groups, count_documents_read
 
+# The tables hold means over the choices of a documents, b others, and one or two *marked* ones: of the product of q^2
+# over the a, of q over the b, and of a factor for each marked one
+READ = 0  # none is marked
+LATE = 1  # s of one: the later stopper of a pair, or a stopper by itself
+EARLY = 2  # s q of one: the earlier stopper of a pair, where one user stops and the other reads on
+BOTH = 3  # s q of one and s of another: the pair
 N_TABLES = 4
-# The tables hold means over the choices of a documents and b others, of the product of q^2 over the first and q over
-# the others, times
-READ = 0  # nothing,
-LATE = 1  # s of one more document: that of the later stopper of a pair, if no earlier one stops
-EARLY = 2  # s q of one more document: that of the earlier one, past which the product of the pair reads on
-BOTH = 3  # s of one more and s q of another one: the pair
-MARKED = ((0, slice(READ, LATE)), (1, slice(LATE, BOTH)), (2, slice(BOTH, N_TABLES)))  # documents more, and the tables
+# Numbers of marked documents, each with the tables that have so many
+MARKED = ((0, slice(READ, LATE)), (1, slice(LATE, BOTH)), (2, slice(BOTH, N_TABLES)))
 
 MAX_TABLE = 1 << 28  # cells of the tables of one group: 2 GB, and about as much again while a document is added
 FEWEST_ALIKE = 64  # documents from which it is worth taking them together
@@ -34,7 +36,7 @@ NEGLIGIBLE_CHANCE = 1e-25  # of a number of stoppers above a rank
 
 @dataclass(frozen=True)
 class PairTables:
-    """Means over the choices of documents from a group; the rows a begin at 0, the columns b as well.
+    """Means over the choices of documents from a group: tables with a row for each a and a column for each b, from 0.
 
     Attributes
     ----------
@@ -66,10 +68,10 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
         If the tables of a group need more than 2 GB.
     """
     part = np.zeros(len(groups.tied))
-    stoppers = groups.n_listed
+    n_stoppers = groups.n_listed
     if groups.plain_stop:
-        stoppers = stoppers + groups.n_plain
-    n_late, n_early = _count_stoppers_read(groups, stoppers)
+        n_stoppers = n_stoppers + groups.n_plain
+    n_late, n_early = _count_stoppers_read(groups, n_stoppers)
     n_cells = N_TABLES * n_late * n_early
     n_alike = count_alike(groups, n_late * n_early)
     _refuse_huge_tables(n_cells)
@@ -78,26 +80,26 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
     batches_of_groups = batch_groups(groups.inside * is_added_one_by_one, groups.n_listed, n_cells)
     single_groups = np.flatnonzero(n_alike)[:, None]
     for index in chain(batches_of_groups, single_groups):
-        width = int(n_late[index].max())
-        height = int(n_early[index].max())
-        stop_mean, stop_pairs = find_stop_moments(groups, index, (height, width), int(n_alike[index[0]]))
-        gain_mean, gain_pairs = find_gain_moments(groups, index, stoppers[index], width, weights)
+        most_late = int(n_late[index].max())
+        most_early = int(n_early[index].max())
+        stop_mean, stop_pairs = find_stop_moments(groups, index, (most_early, most_late), int(n_alike[index[0]]))
+        gain_mean, gain_pairs = find_gain_moments(groups, index, n_stoppers[index], most_late, weights)
         mean = (stop_mean * gain_mean).sum(axis=1)
-        second_moment = (stop_pairs * gain_pairs[:, :height]).sum(axis=(1, 2))
+        second_moment = (stop_pairs * gain_pairs[:, :most_early]).sum(axis=(1, 2))
         part[index] = np.maximum(second_moment - mean**2, 0.0)
     return part
 
 
-def _count_stoppers_read(groups: Groups, stoppers: IntArray) -> tuple[IntArray, IntArray]:
+def _count_stoppers_read(groups: Groups, n_stoppers: IntArray) -> tuple[IntArray, IntArray]:
     """Return how many stoppers of a group are read, and how many of them can be the earlier one of a pair.
 
     The earlier one and all above count in both factors, so that their products decay twice as fast. Both numbers are
     0 for a group without variance.
     """
-    limit = np.where(_have_variance(groups), np.minimum(groups.inside, stoppers), 0)
-    documents_a_stopper = groups.tied / np.maximum(stoppers, 1)
+    limit = np.where(_have_variance(groups), np.minimum(groups.inside, n_stoppers), 0)
+    documents_a_stopper = groups.tied / np.maximum(n_stoppers, 1)  # turns a mean over documents into one over stoppers
     s, plain_s = groups.stop, groups.plain_stop
-    squared = replace(groups, stop=s * (2 - s), plain_stop=plain_s * (2 - plain_s))  # 1 - q^2
+    squared = replace(groups, stop=s * (2 - s), plain_stop=plain_s * (2 - plain_s))  # q^2 in place of q: 1 - q^2
     n_late = count_documents_read(limit, groups.mean_stop() * documents_a_stopper)
     n_early = count_documents_read(limit, squared.mean_stop() * documents_a_stopper)
     return n_late, n_early
@@ -190,7 +192,7 @@ def _add_documents(start: PairTables, stop: FloatArray, n_listed: IntArray, n_be
     tables, twice = start.tables, start.twice
     n = n_before[:, None, None]
     for n_added in range(stop.shape[1]):
-        used = int(n.max()) + 2  # more cells than documents are 0
+        used = int(n.max()) + 2  # n + 1 documents fill the rows and columns 0 to n + 1; beyond, all is 0
         has_document = n_added < n_listed
         part = PairTables(tables[:, has_document, :used, :used], twice[has_document, :used])
         added = _add_document(part, stop[has_document, n_added], n[has_document])
@@ -215,7 +217,9 @@ def _add_document(part: PairTables, stop: FloatArray, n: IntArray) -> PairTables
     a, b = np.arange(tables.shape[-2])[:, None], np.arange(tables.shape[-1])
     s, q = stop[:, None, None], 1 - stop[:, None, None]
     size = n + 1.0
-    n_beside = size - (a + b)  # documents beside the a and b; where a table is not 0, more than the marked ones
+    n_beside = size - (
+        a + b
+    )  # documents beside the a and b, the marked ones and the new one too where a table is not 0
     added = np.empty_like(tables)
     for n_marked, rows in MARKED:
         np.multiply(tables[rows], (n_beside - n_marked) / size, out=added[rows])
@@ -224,29 +228,30 @@ def _add_document(part: PairTables, stop: FloatArray, n: IntArray) -> PairTables
     added[LATE] += s / size * tables[READ]
     added[EARLY] += s * q / size * tables[READ]
     added[BOTH] += s / size * tables[EARLY] + s * q / size * tables[LATE]
-    s, q, size = s[:, 0], q[:, 0], size[:, 0]
-    added_twice = (n_beside[:, :, 0] - 1) / size * twice + s**2 / size * tables[READ, :, :, 0]
+    # `twice` has no axis for b, which is 0: it is the first column of a table.
+    s, q, size = s[..., 0], q[..., 0], size[..., 0]
+    added_twice = (n_beside[..., 0] - 1) / size * twice + s**2 / size * tables[READ, ..., 0]
     added_twice[:, 1:] += a[1:, 0] / size * q**2 * twice[:, :-1]
     return PairTables(added, added_twice)
 
 
-def count_alike(groups: Groups, n_cells: IntArray) -> IntArray:
+def count_alike(groups: Groups, table_size: IntArray) -> IntArray:
     """Return how many listed documents of each group can be taken together, 0 where that is not worth it.
 
-    They are those that stop the user least.
+    They are those that stop the user least, and so much alike that :func:`expand_tables` has few terms.
 
     Parameters
     ----------
     groups : Groups
-    n_cells : ndarray of shape (n_groups,)
+    table_size : ndarray of shape (n_groups,)
         Cells of one table of each group.
 
     Returns
     -------
     ndarray of shape (n_groups,)
     """
-    n_alike = np.zeros(len(n_cells), np.int64)
-    is_large = (n_cells > DEGREE**2) & (groups.n_listed >= FEWEST_ALIKE)
+    n_alike = np.zeros(len(table_size), np.int64)
+    is_large = (table_size > DEGREE**2) & (groups.n_listed >= FEWEST_ALIKE)
     for group in np.flatnonzero(is_large).tolist():
         n_plain = int(groups.n_plain[group]) if groups.plain_stop else 0
         plain = np.full(n_plain, groups.plain_stop)
@@ -258,7 +263,7 @@ def count_alike(groups: Groups, n_cells: IntArray) -> IntArray:
 
 
 def _count_within_deviation(squares: FloatArray) -> int:
-    """Return how many of the first values deviate from their mean by MAX_DEVIATION at most, in squares, relative."""
+    """Return how many of the first values have a sum of squared relative deviations of at most MAX_DEVIATION."""
     size = np.arange(1, len(squares) + 1)
     sums = np.maximum(np.cumsum(squares), np.finfo(np.float64).tiny)
     deviation = size * (size * np.cumsum(squares**2) / sums**2 - 1)  # sum of (square / mean - 1)^2
@@ -279,8 +284,9 @@ def expand_tables(stop: FloatArray, shape: tuple[int, int]) -> PairTables:
     r"""Return the tables of one group of documents with similar stop probabilities, without a step for each cell.
 
     "Documents that are alike" of section 9: with :math:`q^2 = \rho (1 + \varepsilon)` and :math:`q = \pi (1 + \eta)`,
-    a table is :math:`\rho^a \pi^b \sum_{ij} c_{ij}\, (a)_i (b)_j / (n)_{i+j}`, with falling factorials and the
-    coefficients c of :func:`_expand_product`.
+    a table is :math:`\rho^a \pi^b \sum_{ij} c_{ij}\, (a)_i (b)_j / (n)_{i+j+\mu}`, with :math:`\mu` marked documents,
+    falling factorials, and the coefficients c of :func:`_expand_product`. Numerator and denominator are divided by
+    powers of n, so that they stay near 1.
 
     Parameters
     ----------
@@ -300,7 +306,7 @@ def expand_tables(stop: FloatArray, shape: tuple[int, int]) -> PairTables:
     a, b, i = np.arange(shape[0]), np.arange(shape[1]), np.arange(DEGREE)
     falling_a, falling_b = _falling_over_powers(a, n), _falling_over_powers(b, n)
     powers_over_falling = _powers_over_falling(n)
-    decay = np.power.outer(mean_square, a)[:, None] * np.power.outer(mean_q, b)
+    decay = np.power.outer(mean_square, a)[:, None] * np.power.outer(mean_q, b)  # rho^a pi^b
     degree = np.add.outer(i, i)
     n_chosen = np.add.outer(a, b)
     tables = np.empty((N_TABLES, 1, *shape))
@@ -362,37 +368,37 @@ def _expand_product(
 
 
 def find_gain_moments(
-    groups: Groups, index: IntArray, stoppers: IntArray, size: int, weights: FloatArray
+    groups: Groups, index: IntArray, n_stoppers: IntArray, n_late: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the means over the ranks that the stoppers take.
 
-    A walk over the ranks: the state is the number of stoppers that were seen.
+    A walk over the ranks: the state is the number of stoppers that were seen above the rank. Where c were seen, the
+    next one is stopper c, so a slice of numbers seen is also one of next stoppers.
 
     Parameters
     ----------
     groups : Groups
     index : ndarray of shape (b,)
-    stoppers : ndarray of shape (b,)
+    n_stoppers : ndarray of shape (b,)
         Documents of each group that can stop the user.
-    size : int
+    n_late : int
         How many of them are looked at.
     weights : ndarray of shape (n_ranks,)
 
     Returns
     -------
-    mean : ndarray of shape (b, size)
+    mean : ndarray of shape (b, n_late)
         E[w(T_a)].
-    pairs : ndarray of shape (b, size, size)
+    pairs : ndarray of shape (b, n_late, n_late)
         E[w(T_a) w(T_a')] for a <= a', 0 below the diagonal.
     """
     n_groups = len(index)
     inside, tied = groups.inside[index], groups.tied[index, None]
-    n_seen = np.arange(size + 1)
-    stopper = np.arange(size)
-    chance = np.zeros((n_groups, size + 1))  # that so many stoppers are above the rank
+    n_seen = np.arange(n_late + 1)
+    chance = np.zeros((n_groups, n_late + 1))  # that so many stoppers are above the rank
     chance[:, 0] = 1.0
-    gained = np.zeros((n_groups, size, size + 1))  # E[w(T_a); so many seen], by a and number seen
-    mean, pairs = np.zeros((n_groups, size)), np.zeros((n_groups, size, size))
+    gained = np.zeros((n_groups, n_late, n_late + 1))  # E[w(T_a); so many seen], by a and number seen
+    mean, pairs = np.zeros((n_groups, n_late)), np.zeros((n_groups, n_late, n_late))
     low, high = 0, 1  # the numbers seen from low to high - 1 are not negligible
     for place in range(int(inside.max())):
         rank = np.minimum(groups.above[index] + place, len(weights) - 1)
@@ -400,21 +406,26 @@ def find_gain_moments(
         likely = np.flatnonzero((chance[:, low:high] > NEGLIGIBLE_CHANCE).any(axis=0))
         if not len(likely):
             break  # every order has more stoppers above
-        low, high = low + int(likely[0]), min(low + int(likely[-1]) + 2, size + 1)
-        top = min(high, size)  # stoppers beyond the size are not looked at
-        now, next_stopper, after_it = slice(low, high), slice(low, top), slice(low + 1, top + 1)
-        is_stopper = np.clip((stoppers[:, None] - n_seen[now]) / np.maximum(tied - place, 1), 0.0, 1.0)
-        arrived = chance[:, now] * is_stopper
-        gained_arrived = gained[:, :top, now] * is_stopper[:, None, :]
-        arrived_below = arrived[:, : top - low]
-        gained_below = gained_arrived[:, :, : top - low]
-        diagonal = stopper[next_stopper]
-        pairs[:, :top, next_stopper] += gained_below * w[:, :, None]
-        pairs[:, diagonal, diagonal] += arrived_below * w * w
-        mean[:, next_stopper] += arrived_below * w
-        gained[:, :top, now] -= gained_arrived
-        gained[:, :top, after_it] += gained_below
-        gained[:, diagonal, diagonal + 1] += arrived_below * w
-        chance[:, now] -= arrived
-        chance[:, after_it] += arrived_below
+        low, high = low + int(likely[0]), min(low + int(likely[-1]) + 2, n_late + 1)
+        top = min(high, n_late)  # later stoppers are not looked at
+        seen = slice(low, high)
+        next_stopper = slice(low, top)
+        seen_then = slice(low + 1, top + 1)  # with the next stopper
+        is_stopper = np.clip((n_stoppers[:, None] - n_seen[seen]) / np.maximum(tied - place, 1), 0.0, 1.0)
+        # What leaves each number seen, as the rank has a stopper; and the part of it whose stopper is looked at
+        leaving = chance[:, seen] * is_stopper
+        gained_leaving = gained[:, :top, seen] * is_stopper[:, None, :]
+        arriving = leaving[:, : top - low]
+        gained_arriving = gained_leaving[:, :, : top - low]
+        stopper = n_seen[next_stopper]
+        # The next stopper is on this rank: with each stopper above it, with itself, and alone
+        pairs[:, :top, next_stopper] += gained_arriving * w[:, :, None]
+        pairs[:, stopper, stopper] += arriving * w * w
+        mean[:, next_stopper] += arriving * w
+        # From here on it is one of those seen
+        gained[:, :top, seen] -= gained_leaving
+        gained[:, :top, seen_then] += gained_arriving
+        gained[:, stopper, stopper + 1] += arriving * w
+        chance[:, seen] -= leaving
+        chance[:, seen_then] += arriving
     return mean, pairs
