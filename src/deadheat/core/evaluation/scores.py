@@ -336,7 +336,7 @@ class Scores(InNotebooks):
     @use_default_arithmetic
     def tie_std_of_values(self) -> float:
         """Standard deviation of `mean_of_values` when each query's ties are broken at random."""
-        weights = weighting.relative(self._select_weights(self.kept), self.n_queries)
+        weights = weighting.divide_by_largest(self._select_weights(self.kept), self.n_queries)
         if not len(weights):
             return math.nan
         variance_of_sum = ((weights * self.tie_std[self.kept]) ** 2).sum()

@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray, use_default_arithmetic
 
 
-def relative(weights: FloatArray | IntArray | None, n: int) -> FloatArray:
+def divide_by_largest(weights: FloatArray | IntArray | None, n: int) -> FloatArray:
     """Return the weights over the largest one, so that equal weights are 1 and change no digit.
 
     Parameters
@@ -39,7 +39,7 @@ def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
         return math.nan
     if weights is None:
         return float(values.mean())
-    w = relative(weights, len(values))
+    w = divide_by_largest(weights, len(values))
     return float((w * values).sum() / w.sum())
 
 
@@ -57,7 +57,7 @@ def std(values: FloatArray, weights: FloatArray | None = None) -> float:
     n = len(values)
     if n < 2:
         return math.nan
-    w = relative(weights, n)
+    w = divide_by_largest(weights, n)
     squares = (w * (values - mean(values, weights)) ** 2).sum()
     return float(np.sqrt(squares / (w.sum() * (n - 1) / n)))
 
@@ -96,5 +96,5 @@ def effective_number(weights: FloatArray | IntArray) -> float:
     """
     if not len(weights):
         return 0.0
-    w = relative(weights, len(weights))
+    w = divide_by_largest(weights, len(weights))
     return float(w.sum() ** 2 / (w**2).sum())

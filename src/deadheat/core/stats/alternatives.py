@@ -14,13 +14,13 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 
 def as_alternative(given: str) -> Alternative:
-    """Return the alternative; raise `ParameterError` if it is none."""
+    """Return the given alternative; raise `ParameterError` if it is not one of the three."""
     check_choice("alternative", given, ALTERNATIVES)
     return cast("Alternative", given)
 
 
 def extremeness(values: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return how far values lie from 0 on the side of the alternative, negative on the other; two-sided, their size."""
+    """Return how far values lie on the side of the alternative: negative on the other side; two-sided, their size."""
     if alternative == "two-sided":
         return np.abs(values)
     if alternative == "greater":

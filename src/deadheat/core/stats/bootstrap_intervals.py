@@ -26,7 +26,7 @@ def bootstrap_t_bounds(units: Units, level: float, *, n_resamples: int, rng: np.
     """
     ordered = np.sort(bootstrap_t(units, n_resamples=n_resamples, rng=rng), axis=0)
     n_beyond = int(np.floor((1 - level) / 2 * (n_resamples + 1)))
-    # drawn values, not interpolated ones: t may be infinite
+    # Drawn values, not interpolated ones: t may be infinite. A bound is mean - t * error: a low t gives the high one.
     t_of_high = ordered[max(n_beyond - 1, 0)]
     t_of_low = ordered[min(n_resamples - n_beyond, n_resamples - 1)]
     means = units.means
@@ -88,8 +88,8 @@ def _estimate_bias(units: Units, resampled: FloatArray) -> FloatArray:
     n_resamples = len(resampled)
     n_below = (resampled < units.means - tolerance).sum(axis=0)
     n_not_above = (resampled <= units.means + tolerance).sum(axis=0)
-    middle = (n_below + n_not_above) / 2  # equal means count half
-    return NORMAL_QUANTILE(np.clip(middle, 0.5, n_resamples - 0.5) / n_resamples)
+    n_below_or_half = (n_below + n_not_above) / 2  # equal means count half
+    return NORMAL_QUANTILE(np.clip(n_below_or_half, 0.5, n_resamples - 0.5) / n_resamples)
 
 
 def _estimate_acceleration(units: Units) -> FloatArray:

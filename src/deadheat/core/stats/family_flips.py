@@ -17,7 +17,9 @@ BATCH_CELLS = 1 << 21  # sums computed at a time: 16 MB
 PIECE_ROWS, PIECE_FLIPS = 32, 4096  # sums compared at a time, which stay in the cache
 FLOAT32_ROUNDING = 2.0**-22  # four times the rounding error of a float32, as two of them are subtracted
 FLOAT32_RANGE = 1e30  # beyond, float32 may overflow
-TOLERANCE = 1e-5  # error that a statistic may have; where float32 has a larger one, sums are compared as float64
+# Error that a statistic may have; where float32 has a larger one, sums are compared as float64. Two statistics that are
+# equal in theory differ by up to twice this
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +34,8 @@ class Flips:
     n_extreme : ndarray of int, shape (n_differences,)
         In how many flips the difference is at least as extreme as in the data.
     n_reached : ndarray of int, shape (n_differences,)
-        In how many flips the statistic of this difference in the data is reached by any difference that is no more
-        extreme in the data; zeros where the family is not step-down.
+        In how many flips the difference, or one that is less extreme in the data, reaches the statistic that this one
+        has in the data; zeros where the family is not step-down.
     maxima : ndarray of float, shape (n_flips,)
         The largest statistic of the family in each flip.
     """
@@ -46,7 +48,7 @@ class Flips:
 
     @property
     def n_counted(self) -> int:
-        """Number of flips from which a p-value has an error; 0 where they are all patterns of signs."""
+        """Number of flips whose draw leaves an error in the p-values; 0 where they are all patterns of signs."""
         if self.is_complete:
             return 0
         return self.n_flips
@@ -100,6 +102,7 @@ def draw_flips(family: Family, n_flips: int, rng: np.random.Generator, *, can_be
     is_complete = can_be_complete and n_free < n_bits  # 2^n_free patterns are at most n_flips
     if is_complete:
         n_flips = 2**n_free
+    # the rows of sums that a batch has in memory at once
     if family.is_step_down:
         n_rows = family.n_differences
     else:
@@ -135,9 +138,9 @@ def _find_differing_units(blocks: Blocks) -> IntArray:
 
 
 def _list_signs(patterns: IntArray, differing: IntArray, n_units: int) -> FloatArray:
-    """Return the signs of patterns, shape (n_units, n_patterns): their bits belong to the units that differ."""
+    """Return the signs of patterns, shape (n_units, n_patterns): each bit is the sign of a unit that differs."""
     signs: FloatArray = np.ones((n_units, len(patterns)))
-    bits = patterns >> np.arange(len(differing))[:, None] & 1
+    bits = (patterns >> np.arange(len(differing))[:, None]) & 1
     signs[differing] = 1.0 - 2.0 * bits
     return signs
 
@@ -150,7 +153,7 @@ def _count_flips(family: Family, signs: FloatArray) -> Counts:
 
 
 def _count_step_down(family: Family, signs: FloatArray) -> Counts:
-    """Count flips for step-down maxima: of each difference and of those that are no more extreme in the data."""
+    """Count flips for step-down maxima: for each difference, the largest of those no more extreme in the data."""
     observed = family.observed
     parts = []
     for block in family.blocks():
@@ -172,7 +175,7 @@ def _count_step_down(family: Family, signs: FloatArray) -> Counts:
 
 
 def _count_single_step(family: Family, signs: FloatArray) -> Counts:
-    """Count flips for single-step maxima: of each difference alone, with the largest statistic of each flip."""
+    """Count the flips in which each difference is extreme, and find the largest statistic of each flip."""
     n_extreme: IntArray = np.zeros(family.n_differences, np.int64)
     maxima: FloatArray = np.full(signs.shape[1], -np.inf)
     n_before = 0

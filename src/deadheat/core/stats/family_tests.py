@@ -14,10 +14,10 @@ from deadheat.core.design import MAX_T_CORRECTIONS
 from deadheat.core.stats.alternatives import Alternative
 from deadheat.core.stats.families import Blocks, Family, Observed, observe
 from deadheat.core.stats.family_flips import TOLERANCE, Flips, draw_flips
-from deadheat.core.stats.randomization import count_sign_patterns, find_most_exact_units
+from deadheat.core.stats.randomization import count_sign_patterns, find_exact_limit
 from deadheat.core.stats.significance import adjust, significant
 
-DOUBT = 0.00135  # on each side, the probability that a share of resamples lies beyond its interval: 99.7% lie within
+DOUBT = 0.00135  # probability beyond each end of the interval of a p-value: it holds what all patterns give in 99.7%
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +53,9 @@ class FamilyTest:
     n_flips : int
         0 where none was needed.
     n_counted : int
-        The same, but 0 where they are all patterns of signs, which leave no error.
+        As `Flips` has it: 0 where the flips leave no error.
     critical : float
-        An adjusted p-value is below the level where r is above this; NaN where no maxima decide.
+        Where r is above this, the adjusted p-value is below the level; NaN unless single-step maxima decide.
     """
 
     p_values: FloatArray
@@ -83,16 +83,16 @@ def flip_family(
     ----------
     blocks : callable
     correction : str
-        "max-t": by the largest statistic of all differences in each resample (single step). "max-t-step-down": by that
-        of the differences that are no more extreme. Or one of :func:`adjust`, which here only decides whether it is
-        open what is significant.
+        "max-t" compares each difference with the largest statistic of all differences in each flip (single step),
+        "max-t-step-down" with the largest of those that are no more extreme. The corrections of :func:`adjust` are not
+        made here: they only say whether more flips are needed.
     level : float
         Of significance, such as 0.05.
     alternative : {"two-sided", "greater", "less"}
     n_resamples : int
         Flips to begin with; all patterns of signs if they are no more.
     most_flips : int
-        While it is open whether a difference is significant, the flips are made ten times as many, up to this number.
+        As long as it is open which differences are significant, there are ten times as many flips, up to this number.
     rng : numpy.random.Generator
     n_families : int, default 1
         The level is divided by their number, as by Bonferroni.
@@ -129,7 +129,7 @@ def flip_family(
 def _compute_exact_p_values(blocks: Blocks, observed: Observed, alternative: Alternative) -> FloatArray:
     """Return p-values from all patterns of signs, where a difference has few units; NaN elsewhere."""
     exact = np.full(len(observed.n_units), np.nan)
-    has_few_units = observed.n_units <= find_most_exact_units(observed.n_units)
+    has_few_units = observed.n_units <= find_exact_limit(observed.n_units)
     n_before = 0
     for block in blocks():
         n_after = n_before + len(block.first)
@@ -147,18 +147,18 @@ def _decide(family: Family, flips: Flips) -> Decision:
     n_counted = np.full(len(p_values), flips.n_counted)
     if family.has_maxima:
         p_adjusted = np.maximum(_adjust_by_maxima(family, flips), p_values)
-        is_open = find_undecided(p_adjusted, n_counted, "none", family.level)
-        return Decision(p_values, p_adjusted, bool(is_open.any()))
+        is_undecided = find_undecided(p_adjusted, n_counted, "none", family.level)
+        return Decision(p_values, p_adjusted, bool(is_undecided.any()))
     n_counted[family.is_exact | family.observed.is_zero] = 0
     if family.correction in MAX_T_CORRECTIONS:  # of a single difference: nothing to correct
-        is_open = find_undecided(p_values, n_counted, "none", family.level)
-        return Decision(p_values, p_values, bool(is_open.any()))
-    is_open = find_undecided(p_values, n_counted, family.correction, family.level)
-    return Decision(p_values, None, bool(is_open.any()))
+        is_undecided = find_undecided(p_values, n_counted, "none", family.level)
+        return Decision(p_values, p_values, bool(is_undecided.any()))
+    is_undecided = find_undecided(p_values, n_counted, family.correction, family.level)
+    return Decision(p_values, None, bool(is_undecided.any()))
 
 
 def _adjust_by_maxima(family: Family, flips: Flips) -> FloatArray:
-    """Return p-values that account for the family by its largest statistic in each flip."""
+    """Return p-values corrected by the largest statistic of each flip, single-step or step-down."""
     observed = family.observed
     if family.is_step_down:
         adjusted = np.where(observed.is_zero, 1.0, flips.p_values(flips.n_reached))
@@ -217,8 +217,12 @@ def find_undecided(p_values: FloatArray, n_counted: IntArray, correction: str, l
 def find_critical_value(flips: Flips, level: float) -> float:
     """Return the statistic above which a p-value is below the level; infinite if none is for so few flips."""
     counts = np.arange(flips.n_flips + 1)
-    n_allowed = int(significant(flips.p_values(counts), level).sum())  # counts that give a p-value below the level
-    if n_allowed <= flips.is_complete:  # all patterns of signs include that of the data, which always counts
+    n_allowed = int(significant(flips.p_values(counts), level).sum())  # of the counts 0, 1, ...
+    n_impossible = 0
+    if flips.is_complete:
+        n_impossible = 1  # the count 0: all patterns of signs include that of the data, which always counts
+    if n_allowed <= n_impossible:
         return np.inf
     descending = np.sort(flips.maxima)[::-1]
-    return float(descending[min(n_allowed - 1, flips.n_flips - 1)]) + 2 * TOLERANCE
+    first_too_many = min(n_allowed - 1, flips.n_flips - 1)
+    return float(descending[first_too_many]) + 2 * TOLERANCE

@@ -33,8 +33,8 @@ search for t takes :math:`\frac{dz}{dt} \approx \frac{s}{r} \sum_g \frac{n_g}{1 
 docs/math.md, section 17.
 
 **Its error.** The approximation is off by 5% at most, towards wider bounds, where a single unit decides, and by less
-than 0.1% where many do. For few units the integral of the characteristic function along a vertical line through the
-saddlepoint corrects it to more digits than anybody needs.
+than 0.1% where many do. Up to 32 units it is corrected by the exact probability, an integral along a vertical line
+through the saddlepoint.
 
 References
 ----------
@@ -51,11 +51,11 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 
-NORMAL_QUANTILE = np.vectorize(NormalDist().inv_cdf, [float])  # of few columns; SciPy takes 0.3 s to load
+NORMAL_QUANTILE = np.vectorize(NormalDist().inv_cdf, [float])  # SciPy takes 0.3 s to load, and columns are few
 BATCH_CELLS = 1 << 18  # units times columns at a time: 2 MB stay in the cache
 N_INTEGRATED = 32  # units up to which the integral corrects the saddlepoint approximation
 N_CORRECTIONS = 2  # each makes the error about a hundredth of what it was
-NODES = np.arange(0.0, 12.0, 0.2)  # of the trapezoidal rule; the integrand falls as exp(-2 u) or faster
+NODES = np.arange(0.0, 12.0, 0.2)  # v of the trapezoidal rule; the integrand falls as exp(-2 v) or faster
 CENTRAL = 1e-2  # |u| below which the second term of z is taken at its limit, as r and u are equal up to rounding
 QUANTILE_ERROR = 1e-7  # error of z at which the search for a mean ends
 DECREMENT = 1e-10  # Newton decrement at which the search for a saddlepoint ends
@@ -109,8 +109,8 @@ def gaffke_bounds(
 class Mixture:
     """The units of each column, and the added unit, whose sum is 0.
 
-    A column is a row here, so that what is summed is adjacent in memory. Each row is searched by itself: its bounds do
-    not depend on the others.
+    The matrices are transposed: a row holds the units of a column of values, so that what is summed is adjacent in
+    memory. Each row is searched by itself, so that its bounds do not depend on the others.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def _find_lower_bounds(sums: FloatArray, sizes: FloatArray, added: FloatArray, t
     if sums.shape[1] <= N_INTEGRATED:
         targets = tails
         for _ in range(N_CORRECTIONS):
-            exact_tails = _integrate_tails(mixture, means, saddlepoints)
+            exact_tails = _integrate_tails(mixture, means, saddlepoints)  # of the means that have these targets
             targets = np.minimum(targets * tails / exact_tails, 0.5)
             means, saddlepoints = _find_quantiles(mixture, targets)
     bounds[is_positive] = means
@@ -171,15 +171,16 @@ def _find_quantiles(mixture: Mixture, tails: FloatArray) -> tuple[FloatArray, Fl
         excess = approximation.z - targets[rows]
         lowest[rows] = np.where(excess < 0, active_means, lowest[rows])
         highest[rows] = np.where(excess > 0, active_means, highest[rows])
-        slopes = active_means * approximation.s_over_r * (active.sizes / approximation.factors).sum(axis=1)
-        steps = active_means * np.exp(-excess / slopes)
-        is_inside = (steps >= lowest[rows]) & (steps <= highest[rows])
-        steps = np.where(is_inside, steps, (lowest[rows] + highest[rows]) / 2)
+        sum_of_sizes = (active.sizes / approximation.factors).sum(axis=1)
+        slopes = active_means * approximation.s_over_r * sum_of_sizes  # of z, by the logarithm of the mean
+        next_means = active_means * np.exp(-excess / slopes)
+        is_inside = (next_means >= lowest[rows]) & (next_means <= highest[rows])
+        next_means = np.where(is_inside, next_means, (lowest[rows] + highest[rows]) / 2)
         goes_on = np.abs(excess) >= QUANTILE_ERROR
         rows = rows[goes_on]
         if not len(rows):
             break
-        means[rows] = steps[goes_on]
+        means[rows] = next_means[goes_on]
     return means, saddlepoints
 
 
@@ -200,7 +201,7 @@ class TailApproximation:
     z : ndarray of float, shape (n_rows,)
         The normal quantile of the probability.
     s_over_r : ndarray of float, shape (n_rows,)
-        A factor of the derivative of z.
+        s / r, a factor of the derivative of z; its limit near s = 0.
     factors : ndarray of float, shape (n_rows, n_units + 1)
         1 - s y of each unit.
     """
@@ -217,8 +218,9 @@ def _approximate_tails(gaps: FloatArray, s: FloatArray) -> TailApproximation:
     curvature = (shares**2).sum(axis=1)
     u = s * np.sqrt(curvature)
     is_central = np.abs(u) < CENTRAL
-    half_square = np.maximum(np.log(factors).sum(axis=1), CENTRAL**2 / 4)  # keeps the unused r of central rows from 0
-    r = np.copysign(np.sqrt(2 * half_square), u)
+    negative_cumulant = np.log(factors).sum(axis=1)  # -K(s), which is r^2 / 2
+    least = CENTRAL**2 / 4  # in central rows it may be 0; they do without r, but r divides in them as well
+    r = np.copysign(np.sqrt(2 * np.maximum(negative_cumulant, least)), u)
     limit = (shares**3).sum(axis=1) / (3 * curvature**1.5)
     ratio = np.where(is_central, 1.0, u / r)
     second_term = np.where(is_central, limit, np.log(ratio) / r)
@@ -253,7 +255,7 @@ def _integrate_tails(mixture: Mixture, means: FloatArray, saddlepoints: FloatArr
     .. math:: P(W \le 0) = -\frac{1}{2 \pi i} \int_{c - i\infty}^{c + i\infty} \frac{e^{K(s)}}{s} ds, \quad c < 0
 
     For c > 0 it is 1 plus the same integral. The line goes through the saddlepoint, where the integrand oscillates
-    least, but not near 0, where it has a pole. With :math:`s = c + i \sigma \sinh u` the trapezoidal rule converges
+    least, but not near 0, where it has a pole. With :math:`s = c + i \sigma \sinh v` the trapezoidal rule converges
     exponentially.
     """
     gaps = mixture.gaps(means)

@@ -113,7 +113,7 @@ def interval_bounds(
     n_resamples = as_resamples("n_resamples", n_resamples)
     values = as_matrix("values", values)
     codes = as_clusters(cluster, len(values))
-    factors = as_weights(weights, values)
+    weights = as_weights(weights, values)
     given_means = None if means is None else as_resampled_means(means, values)
     seed = int(random_generator(rng).integers(1 << 63))  # one for all columns, so that they share the resamples
     settings = IntervalSettings(method, level, n_resamples, seed, limits)
@@ -121,10 +121,12 @@ def interval_bounds(
     bounds = np.full((2, n_columns), np.nan)
     # some columns at a time: the resamples of all together may take more memory than there is
     cells_of_column = 1 if method in WITHOUT_RESAMPLES else n_resamples
+    fewest = 1 if method == BOUNDED else 2
     for first, last in batches(n_columns, cells_of_column, BATCH_CELLS):
-        batch_factors = None if factors is None else factors[:, first:last]
-        fewest = 1 if method == BOUNDED else 2
-        for units in split_into_units(values[:, first:last], codes, fewest, weights=batch_factors):
+        batch_weights = None
+        if weights is not None:
+            batch_weights = weights[:, first:last]
+        for units in split_into_units(values[:, first:last], codes, fewest, weights=batch_weights):
             columns = first + units.columns
             unit_means = None if given_means is None else given_means[:, columns]
             bounds[:, columns] = _compute_bounds(units, settings, unit_means)
@@ -212,8 +214,8 @@ def standard_errors(
     """
     values = as_matrix("values", values)
     codes = as_clusters(cluster, len(values))
-    factors = as_weights(weights, values)
+    weights = as_weights(weights, values)
     errors = np.full(values.shape[1], np.nan)
-    for units in split_into_units(values, codes, weights=factors):
+    for units in split_into_units(values, codes, weights=weights):
         errors[units.columns] = units.standard_errors
     return errors

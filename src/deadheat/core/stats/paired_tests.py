@@ -83,14 +83,14 @@ def p_values(
     n_resamples = as_resamples("n_resamples", n_resamples)
     values = as_matrix("differences", differences)
     codes = as_clusters(cluster, len(values))
-    factors = as_weights(weights, values)
+    weights = as_weights(weights, values)
     if test not in CLUSTERED:
-        for name, given in (("cluster", codes), ("weights", factors)):
+        for name, given in (("cluster", codes), ("weights", weights)):
             if given is not None:
                 raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={name: None})
     values = np.where(np.abs(values) < NEGLIGIBLE_DIFFERENCE, 0.0, values)
     if test == "randomization":
-        weighted = values if factors is None else values * factors
+        weighted = values if weights is None else values * weights
         generator = random_generator(rng)
         return randomization_p_values(weighted, alternative=side, n_resamples=n_resamples, cluster=codes, rng=generator)
     if test in {"bootstrap", "bootstrap-t"}:
@@ -101,10 +101,10 @@ def p_values(
             n_resamples=n_resamples,
             cluster=codes,
             rng=random_generator(rng),
-            weights=factors,
+            weights=weights,
         )
     if test == "t":
-        return student_p_values(values, alternative=side, cluster=codes, weights=factors)
+        return student_p_values(values, alternative=side, cluster=codes, weights=weights)
     if test == "wilcoxon":
         return wilcoxon_p_values(values, side)
     return sign_p_values(values, side)

@@ -44,7 +44,7 @@ def randomization_p_values(
     """
     sums, _ = sum_by_unit(np.nan_to_num(differences), cluster)
     n_units = np.count_nonzero(sums, axis=0)
-    is_exact = n_units <= find_most_exact_units(n_units)
+    is_exact = n_units <= find_exact_limit(n_units)
     p_values = np.ones(sums.shape[1])
     for column in np.flatnonzero(is_exact).tolist():
         values = sums[:, column]
@@ -67,8 +67,8 @@ def _draw_p_values(
     return (n_extreme + 1) / (n_resamples + 1)
 
 
-def find_most_exact_units(n_units: IntArray) -> int:
-    """Return the largest number of units of which all sign patterns are counted; it is smaller for very many columns.
+def find_exact_limit(n_units: IntArray) -> int:
+    """Return the number of units up to which all sign patterns are counted; it is smaller for very many columns.
 
     Parameters
     ----------

@@ -29,15 +29,15 @@ def wilcoxon_p_values(differences: FloatArray, alternative: Alternative) -> Sign
     has_differences = np.nan_to_num(differences).any(axis=0)
     for column in np.flatnonzero(has_differences).tolist():
         values = differences[:, column]
-        signed_levels = _rank_sizes(values[~np.isnan(values)])
+        signed_levels = _number_sizes(values[~np.isnan(values)])
         signed_levels = signed_levels[signed_levels != 0]
         doubled_ranks = _double_mean_ranks(np.abs(signed_levels))
-        positive = int(doubled_ranks[signed_levels > 0].sum())
+        positive_sum = int(doubled_ranks[signed_levels > 0].sum())
         is_exact[column] = len(doubled_ranks) <= MAX_EXACT_RANKS
         if is_exact[column]:
-            greater, less = _exact_tails(doubled_ranks, positive)
+            greater, less = _exact_tails(doubled_ranks, positive_sum)
         else:
-            greater, less = _normal_tails(doubled_ranks, positive)
+            greater, less = _normal_tails(doubled_ranks, positive_sum)
         if alternative == "greater":
             p_values[column] = greater
         elif alternative == "less":
@@ -47,18 +47,18 @@ def wilcoxon_p_values(differences: FloatArray, alternative: Alternative) -> Sign
     return Significance(p_values, is_exact)
 
 
-def _rank_sizes(values: FloatArray) -> IntArray:
-    """Return the dense rank of each absolute value, 0 for zeros, with the sign of the value.
+def _number_sizes(values: FloatArray) -> IntArray:
+    """Return the level of each absolute value with the sign of the value: 0 for zeros, then 1, 2, ... by size.
 
-    Sizes that are equal in theory get one rank: 0.3 - 0.2, 0.4 - 0.3 and 0.1 are three numbers of float64, and their
+    Sizes that are equal in theory have one level: 0.3 - 0.2, 0.4 - 0.3 and 0.1 are three numbers of float64, and their
     order is that of rounding errors.
     """
     sizes = np.abs(values)
     order = np.argsort(sizes)
     is_larger = np.diff(sizes[order], prepend=0.0) > ROUNDING * sizes.max()
-    ranks = np.empty(len(values), np.int64)
-    ranks[order] = np.cumsum(is_larger)
-    return np.where(values < 0, -ranks, ranks)
+    levels = np.empty(len(values), np.int64)
+    levels[order] = np.cumsum(is_larger)
+    return np.where(values < 0, -levels, levels)
 
 
 def _double_mean_ranks(levels: IntArray) -> IntArray:
@@ -68,25 +68,25 @@ def _double_mean_ranks(levels: IntArray) -> IntArray:
     return doubled[level_index]
 
 
-def _exact_tails(ranks: IntArray, positive: int) -> tuple[float, float]:
-    """Return P(S >= positive) and P(S <= positive), S the sum of ranks that each count with probability 1/2."""
+def _exact_tails(ranks: IntArray, positive_sum: int) -> tuple[float, float]:
+    """Return P(T >= positive_sum) and P(T <= positive_sum), where each rank counts in T with probability 1/2."""
     probabilities = np.zeros(ranks.sum() + 1)
     probabilities[0] = 1.0
-    n_sums = 1  # the sums so far are below it
+    n_sums = 1  # all sums so far are below this
     for rank in np.sort(ranks).tolist():  # the smallest first, so that there are few sums for most of the time
         probabilities[:n_sums] /= 2
         probabilities[rank : rank + n_sums] += probabilities[:n_sums]
         n_sums += rank
-    greater = float(probabilities[positive:].sum())
-    less = float(probabilities[: positive + 1].sum())
+    greater = float(probabilities[positive_sum:].sum())
+    less = float(probabilities[: positive_sum + 1].sum())
     return min(1.0, greater), min(1.0, less)
 
 
-def _normal_tails(ranks: IntArray, positive: int) -> tuple[float, float]:
+def _normal_tails(ranks: IntArray, positive_sum: int) -> tuple[float, float]:
     """Return the tails of `_exact_tails` by the normal distribution, as SciPy without a correction for continuity."""
     mean = ranks.sum() / 2
     variance = (ranks.astype(np.float64) ** 2).sum() / 4
-    z = (positive - mean) / np.sqrt(variance)
+    z = (positive_sum - mean) / np.sqrt(variance)
     return float(special.ndtr(-z)), float(special.ndtr(z))
 
 

@@ -29,9 +29,8 @@ def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
     descending = np.take_along_axis(scores, order, axis=1)
     rounding = ROUNDING * np.maximum(1.0, np.abs(scores).max(axis=1, keepdims=True))
     is_lower = -np.diff(descending) > rounding  # than the system before it
-    is_boundary = np.pad(
-        is_lower, ((0, 0), (1, 1)), constant_values=True
-    )  # of a tie: before each place, after the last
+    # Whether a tie ends between two places; the columns are before the first place, between the first two, and so on
+    is_boundary = np.pad(is_lower, ((0, 0), (1, 1)), constant_values=True)
     is_first = is_boundary[:, :-1]
     is_last = is_boundary[:, 1:]
     n_systems = scores.shape[1]

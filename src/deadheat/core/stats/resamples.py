@@ -94,18 +94,15 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
     sizes = units.sizes
     n_units, n_columns = centred.shape
     products = centred * sizes[:, None]
-    moments = np.column_stack([centred, centred**2, products, sizes, sizes**2]).astype(np.float64)
+    columns = np.column_stack([centred, centred**2, products, sizes, sizes**2]).astype(np.float64)
+    ends = [n_columns, 2 * n_columns, 3 * n_columns, 3 * n_columns + 1]  # of the five parts but the last
     negligible_sums = ROUNDING * np.abs(centred).sum(axis=0)
     negligible_squares = ROUNDING * (centred**2).sum(axis=0)
     statistics = np.empty((n_resamples, n_columns))
     for first, counts in draw_counts(n_units, n_resamples, rng):
-        for start, stop in batches(len(counts), moments.shape[1], BATCH_CELLS):
-            drawn = counts[start:stop] @ moments
-            drawn_sums = drawn[:, :n_columns]
-            drawn_squares = drawn[:, n_columns : 2 * n_columns]
-            drawn_products = drawn[:, 2 * n_columns : 3 * n_columns]
-            n_queries = drawn[:, -2:-1]
-            squared_sizes = drawn[:, -1:]
+        for start, stop in batches(len(counts), columns.shape[1], BATCH_CELLS):
+            drawn = counts[start:stop] @ columns
+            drawn_sums, drawn_squares, drawn_products, n_queries, squared_sizes = np.split(drawn, ends, axis=1)
             mean = drawn_sums / n_queries
             # the sum of (S_g - n_g mean)^2; the number of queries cancels between t's numerator and denominator
             spread = drawn_squares - 2 * mean * drawn_products + mean**2 * squared_sizes
@@ -197,11 +194,11 @@ def resampled_means(
     """
     values = as_matrix("values", values)
     codes = as_clusters(cluster, len(values))
-    factors = as_weights(weights, values)
+    weights = as_weights(weights, values)
     n_resamples = as_resamples("n_resamples", n_resamples)
     seed = int(random_generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
-    for units in split_into_units(values, codes, fewest=1, weights=factors):
+    for units in split_into_units(values, codes, fewest=1, weights=weights):
         generator = np.random.default_rng(seed)
         means[:, units.columns] = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=generator)
     return means

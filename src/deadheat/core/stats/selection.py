@@ -65,19 +65,19 @@ def resample_choice(
     n_queries = values.shape[1]
     signed = values if higher_is_better else -values
     is_known = ~np.isnan(values)
-    known = np.where(is_known, signed, 0.0)
-    means_of_all = known.sum(1) / np.maximum(is_known.sum(1), 1)
+    filled = np.where(is_known, signed, 0.0)
+    means_of_all = filled.sum(1) / np.maximum(is_known.sum(1), 1)
     shares = np.zeros(len(values))
     optimism = 0.0
     equal_chances = np.full(n_queries, 1 / n_queries)
     for start, stop in batches(n_resamples, n_queries, BATCH_CELLS):
         drawn = generator.multinomial(n_queries, equal_chances, size=stop - start).T.astype(np.float64)
         n_known = is_known.astype(np.float64) @ drawn
-        means = np.where(n_known > 0, known @ drawn / np.maximum(n_known, 1.0), -np.inf)
+        means = np.where(n_known > 0, filled @ drawn / np.maximum(n_known, 1.0), -np.inf)
         best = means.max(0)
         rounding = ROUNDING * np.maximum(1.0, np.abs(best))
         is_best = means >= best - rounding
-        weights = is_best / is_best.sum(0)
-        shares += weights.sum(1)
-        optimism += float((best - means_of_all @ weights).sum())
+        share_of_best = is_best / is_best.sum(0)  # in each resample
+        shares += share_of_best.sum(1)
+        optimism += float((best - means_of_all @ share_of_best).sum())
     return Selection(shares / n_resamples, optimism / n_resamples, n_resamples)

@@ -62,11 +62,11 @@ def skewness(
     """
     matrix = as_matrix("values", values)
     codes = as_clusters(cluster, len(matrix))
-    factors = as_weights(weights, matrix)
+    weights = as_weights(weights, matrix)
     n_columns = matrix.shape[1]
     skewnesses = np.full(n_columns, np.nan)
     n_units = np.zeros(n_columns, np.int64)
-    for units in split_into_units(matrix, codes, fewest=0, weights=factors):
+    for units in split_into_units(matrix, codes, fewest=0, weights=weights):
         n = units.n_units
         n_units[units.columns] = n
         if n < 3:

@@ -184,9 +184,9 @@ def _test_against_margin(
     margins = _as_margins(margin, n_columns, allow_zero=not both_sides)
     level = as_level("confidence_level", confidence_level)
     codes = as_clusters(cluster, len(values))
-    factors = as_weights(weights, values)
+    weights = as_weights(weights, values)
     p_values, low, high = np.full((3, n_columns), np.nan)
-    for units in split_into_units(values, codes, weights=factors):
+    for units in split_into_units(values, codes, weights=weights):
         columns = units.columns
         tail = t_tail(margins[columns] + units.means, units.standard_errors, units.freedom)
         if both_sides:

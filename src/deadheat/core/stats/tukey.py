@@ -68,8 +68,8 @@ def tukey_p_values(
     codes = as_clusters(cluster, len(values))
     is_complete = np.asarray(~np.isnan(values).any(axis=1))
     complete = np.where(is_complete[:, None], values, np.nan)  # weights are relative to the largest of these queries
-    factors = as_weights(weights, complete)
-    weighted = values if factors is None else values * factors
+    weights = as_weights(weights, complete)
+    weighted = values if weights is None else values * weights
     codes = None if codes is None else codes[is_complete]
     unit_values, _ = sum_by_unit(weighted[is_complete], codes)
     ranges = np.sort(_permute_ranges(unit_values, n_resamples, random_generator(rng)))

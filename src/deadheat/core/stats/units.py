@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.core.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.core.checks import array_of
 from deadheat.core.errors import ParameterError
-from deadheat.core.kernels.weighting import are_equal, effective_number, relative
+from deadheat.core.kernels.weighting import are_equal, divide_by_largest, effective_number
 from deadheat.core.scalars import NOISE, ROUNDING
 
 NEGLIGIBLE_DIFFERENCE = NOISE  # differences below it count as zero
@@ -53,7 +53,7 @@ class Units:
 
     @property
     def typical_size(self) -> FloatArray:
-        """Total size over the effective number of units, shape (1,): above the mean size where sizes differ."""
+        """Size of the unit that Gaffke's bounds add, shape (1,): the total size over the effective number of units."""
         return np.array([self.sizes.sum() / effective_number(self.sizes)])
 
     @property
@@ -83,7 +83,7 @@ class Units:
 
         .. math:: \sqrt{\frac{G - 1}{G} \sum_{g=1}^{G} \left(\frac{S_g - n_g \bar{x}}{N - n_g}\right)^2}
 
-        which accounts for how far each unit pulls the mean towards itself. For equal weights both are the same.
+        which accounts for how far each unit pulls the mean towards itself. For equal weights the two are equal.
 
         References
         ----------
@@ -147,7 +147,7 @@ def _scale_weights(weights: FloatArray) -> FloatArray | None:
     """Return weights over the largest; None if they are equal."""
     if are_equal(weights):
         return None
-    return relative(weights, len(weights))
+    return divide_by_largest(weights, len(weights))
 
 
 def sum_by_unit(
@@ -155,7 +155,7 @@ def sum_by_unit(
 ) -> tuple[FloatArray, IntArray | FloatArray]:
     """Return the sum of each column in each unit, shape (n_units, n_columns), and the number of queries in each unit.
 
-    With weights, of shape (n_queries,), the sum of weight times value, and the sum of the weights.
+    With weights, of shape (n_queries,), these are sums of weight times value, and sums of weights.
     """
     if weights is not None:
         values = values * weights[:, None]

@@ -17,7 +17,7 @@ import numpy as np
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.parts import ScorePart
-from deadheat.core.kernels.weighting import relative
+from deadheat.core.kernels.weighting import divide_by_largest
 from deadheat.core.measures import Measure
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.placements.placements import Placements
@@ -363,7 +363,7 @@ class Side:
 
     def factors(self, keep: BoolArray) -> FloatArray:
         """Return the factors of some queries in their sum, of shape (n_kept,): weights over the largest, or ones."""
-        return relative(None if self.weights is None else self.weights[keep], int(keep.sum()))
+        return divide_by_largest(None if self.weights is None else self.weights[keep], int(keep.sum()))
 
     @property
     def placements(self) -> Placements:
