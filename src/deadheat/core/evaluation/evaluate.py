@@ -41,7 +41,7 @@ from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.measures.selection import choose_measures, set_rel
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
-from deadheat.core.placements.place import Engine, choose_engine, judgments_beside, open_pair
+from deadheat.core.placements.place import Engine, choose_engine, open_judgments, open_pair
 from deadheat.core.placements.placements import Placements
 from deadheat.core.plugin_records import Feature
 from deadheat.core.random_generators import Rng
@@ -602,7 +602,7 @@ def _evaluate_system(qrels: Source, system: System, measures: Measures, options:
     options_of_run["weights"] = None
     options_of_run["queries"] = None
     options_of_run["ascending"] = options["ascending"] and not system.is_ascending
-    judgments = qrels if judges_runs(qrels) else judgments_beside(qrels, system.runs)
+    judgments = qrels if judges_runs(qrels) else open_judgments(qrels, system.runs)
     evaluations = [evaluate(judgments, run, measures, **options_of_run) for run in system.runs]
     return _weigh(system.together(evaluations, missing or Conventions.missing), weights, queries)
 

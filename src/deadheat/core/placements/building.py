@@ -1,4 +1,4 @@
-"""From the rows that an engine has found, in any order, to placements."""
+"""Builds placements of the rows that an engine has found, in whatever order it found them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def build_placements(
     unjudged_queries: tuple[str, ...] = (),
     beside: dict[str, BesideRows] | None = None,
 ) -> Placements:
-    """Return placements, with rows and judgments in their order.
+    """Return placements, in which rows and judgments have the order that `Placements` promises.
 
     Parameters
     ----------
@@ -77,7 +77,8 @@ def build_placements(
     beside : dict of str to BesideRows, optional
         As in `Placements`.
     """
-    # equally relevant documents differ beside the judgments: rules that break ties need one order in every engine
+    # Documents of one relevance may differ in a table beside the judgments. Then their order counts where ties are
+    # broken, and must be the same in every engine.
     order = _order_rows(rows, by_doc_id=bool(beside))
     if not _are_judgments_sorted(judged_query, judged_relevance):
         judged_query, judged_relevance = sort_judgments(judged_query, judged_relevance)
@@ -104,7 +105,7 @@ def build_placements(
 
 
 def _order_rows(rows: PlacedRows, *, by_doc_id: bool) -> IntArray:
-    """Return the order of rows by query, rank and relevance, the highest first; then by document id if asked."""
+    """Return the order of rows by query, rank and falling relevance; with `by_doc_id` then by document id."""
     tie = rows.query * (rows.above.max(initial=0) + 1) + rows.above  # ascends with the query, then with the rank
     order = np.argsort(tie, kind="stable")
     sorted_tie = tie[order]
@@ -154,7 +155,7 @@ def sort_judgments(query: IntArray, relevance: FloatArray) -> tuple[IntArray, Fl
 
 
 def build_from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
-    """Return placements of the counts of an engine.
+    """Return placements of the frames in which an engine has counted.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Placements of rows in memory: grouped by query, without a sort of all rows.
 
-The results are those of the relational engine, in a fraction of its time. Many rows are cut twice: in parts, one for
-each thread, and each part in pieces, whose scores stay in the processor's cache.
+The results are those of the relational engine, in a fraction of its time. A large run is cut into parts, one for each
+thread, and a part into pieces whose scores stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from deadheat.core.placements.tied_rows import count_first_of_ties, find_tied_ro
 
 TABLE_BITS = 22  # of each hash, at most, to look up judged documents: a table of 4 MB stays in the processor's cache
 AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
-SCORES = 1 << 18  # scores looked at together: they stay in the processor's cache
+ROWS_OF_PIECE = 1 << 18  # rows looked at together: their scores stay in the processor's cache
 
 Hashes: TypeAlias = NDArray[np.uint32]
+Keys: TypeAlias = NDArray[np.uint64]  # of a query and the hash of a document
 
 
 class ContiguousEngine:
@@ -142,7 +143,7 @@ def _count_part(blocks: Blocks, judged: JudgedRows) -> tuple[pl.DataFrame, pl.Da
 
 def _count_pieces(blocks: Blocks, judged: JudgedRows) -> Iterator[ScoreCounts]:
     """Yield the counts of the judged documents' scores, piece by piece of the blocks."""
-    n_pieces = -(-blocks.frame.height // SCORES)
+    n_pieces = -(-blocks.frame.height // ROWS_OF_PIECE)  # rounded up
     pieces = [blocks]
     if n_pieces > 1:
         pieces = blocks.split(n_pieces)
@@ -168,16 +169,16 @@ def find_self_retrieving(blocks: Blocks) -> BoolArray:
     """
     query_hashes = blocks.query_ids.rename("doc_id").to_frame().select(hash_doc_ids()).to_series().to_numpy()
     retrieves_itself = np.zeros(len(query_hashes), np.bool_)
-    n_parts = max(1, -(-blocks.frame.height // SCORES))
+    n_pieces = max(1, -(-blocks.frame.height // ROWS_OF_PIECE))
     memory = np.empty(blocks.frame.height, np.uint32)
     first_block = 0
-    for part in blocks.split(n_parts):
-        end_block = first_block + len(part.query_ids)
-        hash_of_query = np.repeat(query_hashes[first_block:end_block], np.diff(part.bounds))
-        rows = np.flatnonzero(write_numbers(part.hashes, memory) == hash_of_query)
+    for piece in blocks.split(n_pieces):
+        end_block = first_block + len(piece.query_ids)
+        hash_of_query = np.repeat(query_hashes[first_block:end_block], np.diff(piece.bounds))
+        rows = np.flatnonzero(write_numbers(piece.hashes, memory) == hash_of_query)
         if len(rows):
-            block = np.searchsorted(part.bounds, rows, side="right") - 1
-            is_same = part.frame["doc_id"].gather(rows) == part.query_ids.gather(block)
+            block = np.searchsorted(piece.bounds, rows, side="right") - 1
+            is_same = piece.frame["doc_id"].gather(rows) == piece.query_ids.gather(block)
             retrieves_itself[first_block + block[is_same.to_numpy()]] = True
         first_block = end_block
     return retrieves_itself
@@ -201,10 +202,11 @@ class JudgedRows:
 
 
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
-    """Find the judged documents among the rows.
+    """Find the judged documents among the rows, in three steps.
 
-    Hashes of ids find candidates: first those that are judged for any query, by tables that stay in the processor's
-    cache, then those whose block is of the same query. The ids themselves decide.
+    1. Candidates are the rows whose hash may be that of a document that is judged for any query.
+    2. Each is paired with the judgments of the same hash for its own query.
+    3. Of these pairs, those with the same id remain.
 
     Parameters
     ----------
@@ -212,24 +214,14 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
         query_id, doc_id and relevance; they may be of other queries too.
     blocks : Blocks
     """
-    block_queries = pl.DataFrame({"query_id": blocks.query_ids})
-    block_queries = block_queries.with_columns(query=pl.col("query_id").rank("dense"))
-    judged = judgments.join(block_queries.unique(), on="query_id", how="inner", maintain_order="left")
-    hashes = judged.select(hash_doc_ids()).to_series().to_numpy()
-    keys = _combine_keys(judged["query"].to_numpy(), hashes)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    starts = run_starts(keys)
-    group_sizes = np.diff(starts, append=len(keys))
-    # the judgments, sorted by key, are groups of equal keys: for each candidate the last group up to its key
-    rows = _find_candidates(hashes, blocks.hashes)
+    queries = pl.DataFrame({"query_id": blocks.query_ids}).with_columns(query=pl.col("query_id").rank("dense"))
+    judged = judgments.join(queries.unique(), on="query_id", how="inner", maintain_order="left")
+    judged_hashes = judged.select(hash_doc_ids()).to_series().to_numpy()
+    judged_keys = _combine_keys(judged["query"].to_numpy(), judged_hashes)
+    rows = _find_candidates(judged_hashes, blocks.hashes)
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
-    row_keys = _combine_keys(block_queries["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
-    group = np.searchsorted(keys[starts], row_keys, side="right") - 1  # -1: its key is below all
-    n_alike = np.where(keys[starts[group]] == row_keys, group_sizes[group], 0)
-    # pairs of a candidate and a judgment with its key; of several with one hash, one at most is the document
-    candidate = np.repeat(np.arange(len(rows)), n_alike)
-    judgment = order[concatenate_ranges(starts[group], n_alike)]
+    row_keys = _combine_keys(queries["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
+    candidate, judgment = _pair_equal_keys(row_keys, judged_keys)
     retrieved_docs = blocks.frame["doc_id"].gather(rows[candidate])
     judged_docs = judged["doc_id"].gather(judgment)
     is_same = (retrieved_docs == judged_docs).to_numpy()
@@ -238,14 +230,32 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     return JudgedRows(judged.drop("query")[judgment], rows[candidate], block[candidate])
 
 
-def _combine_keys(query: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
-    """Return one number for each pair of a query and a hash."""
+def _pair_equal_keys(row_keys: Keys, judged_keys: Keys) -> tuple[IntArray, IntArray]:
+    """Return all pairs of a row and a judgment with the same key, as the places of both among the keys.
+
+    Pairs are in the order of the rows. Several judgments may have one key, as different ids may have one hash.
+    """
+    order = np.argsort(judged_keys, kind="stable")
+    sorted_keys = judged_keys[order]
+    starts = run_starts(sorted_keys)  # where each group of equal keys begins
+    group_keys = sorted_keys[starts]
+    group_sizes = np.diff(starts, append=len(sorted_keys))
+    # for each row the last group whose key is not larger; -1 if all are larger, so that the keys differ below
+    group = np.searchsorted(group_keys, row_keys, side="right") - 1
+    n_equal = np.where(group_keys[group] == row_keys, group_sizes[group], 0)
+    row = np.repeat(np.arange(len(row_keys)), n_equal)
+    judgment = order[concatenate_ranges(starts[group], n_equal)]
+    return row, judgment
+
+
+def _combine_keys(query: IntArray, hashes: Hashes) -> Keys:
+    """Return one number for each query with its hash."""
     return (query.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
 
 
 def _find_candidates(judged_hashes: Hashes, hashes: pl.Series) -> IntArray:
-    """Return the rows whose hashes begin as that of a judged document does, and end as that of one does."""
-    n_bits = min(TABLE_BITS, len(judged_hashes).bit_length() + 4)  # so that few other documents share their places
+    """Return the rows whose hash has the first bits of some judged hash, and the last bits of some judged hash."""
+    n_bits = min(TABLE_BITS, len(judged_hashes).bit_length() + 4)  # so many that few other hashes share them
     shift = np.uint32(HASH_BITS - n_bits)
     low_bits = np.uint32((1 << n_bits) - 1)
     beginnings = np.zeros(1 << n_bits, np.bool_)

@@ -1,4 +1,4 @@
-"""The scores of a run, grouped where they are equal, and the ties of each query."""
+"""The groups of equal scores in a run, and the ties of each query."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, find_passes, make_results, select_results
 
-# Kinds of results beside QUERY: a tie of a query, and how many groups of one score and size there are.
-TIE = "tie"
-GROUPS = "kind"
+# Kinds of results beside QUERY
+TIE = "tie"  # one tie of a query
+GROUPS = "kind"  # how many groups have one score and size
 MOST_DIGITS = 18  # of a number of orders; 64 bits hold it
 FACTORIALS = np.array([math.factorial(n) for n in range(MOST_DIGITS + 2)], np.uint64)
 
@@ -163,9 +163,12 @@ class _QueryColumns:
 
 
 def group_blocks(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:  # noqa: ARG001 - as every task
-    """Return the ties of some queries, and how many groups there are of each score and size, as results of a task."""
+    """Return the ties of some queries, and how many groups there are of each score and size, as results of a task.
+
+    All results have the same columns (:func:`result_schema`), so "above" and "tied" have two more meanings: the
+    documents and groups of a query, and the size and number of groups.
+    """
     groups = group_scores(blocks.frame)
-    # the columns of all results have the same names: "above" has the documents of a query, and the size of groups
     counts = pl.DataFrame({"value": groups.scores, "above": groups.sizes})
     counts = counts.group_by("value", "above").agg(tied=pl.len())
     return [

@@ -93,8 +93,7 @@ class MappingEngine:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
-        # `rows` tie by tie: where each tie starts among them, and its first row
-        starts = run_starts(placements.query[rows], placements.above[rows])
+        starts = run_starts(placements.query[rows], placements.above[rows])  # where each tie starts among `rows`
         bounds = [*starts.tolist(), len(rows)]
         first_rows = rows[starts]
         sizes = placements.tied[first_rows]

@@ -17,17 +17,17 @@ from deadheat.core.io.memory_limits import is_bounded
 from deadheat.core.libraries import polars as pl
 
 QUERY = "query"  # the kind of results of which each query has one
-# What is done with the rows of some queries, and with judgments, which may be of other queries too. It returns tables
-# made by `make_results`. It may travel to a worker, so it is small.
+# A function of the rows of some queries, and of judgments, which may be of other queries too. It returns tables made by
+# `make_results`. It is sent to the workers of a cluster, so it must not hold data.
 Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
 
 
 class NotAdjacentError(Exception):
-    """The rows of a query are not adjacent."""
+    """Raised by a pass when the rows of a query are not adjacent."""
 
 
 def result_schema() -> dict[str, type[pl.DataType]]:
-    """Return the columns of all results; `what` is the kind of a row, which says what the numbers are."""
+    """Return the columns of all results. The column "what" has the kind of a row, which says what its numbers mean."""
     return {
         "what": pl.String,
         "query_id": pl.String,

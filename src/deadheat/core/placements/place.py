@@ -1,7 +1,7 @@
-"""place(): opens both sources, chooses an engine for them, and lets it find the placements.
+"""From two sources to placements: place() opens both, chooses an engine for them, and has it find the placements.
 
-`choose_engine` knows the engine of each kind of rows, and imports the one that a run needs. Evaluations make two more:
-`StackedRunsEngine` of several runs, and `ShorteningEngine` of another engine.
+`choose_engine` knows the engine for each kind of rows, and imports only that one. Two more engines are made elsewhere,
+by evaluations: `StackedRunsEngine` for several runs, and `ShorteningEngine` around another engine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """What finds placements. There is a class for each way in which rows are stored, or lists are changed."""
+    """Finds placements. There is a class for each way to store rows, and one for shortened lists."""
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""
@@ -88,8 +88,8 @@ def place(
     return choose_engine(qrels, run, score_precision).place()
 
 
-def judgments_beside(qrels: Source, runs: Iterable[Source]) -> Qrels:
-    """Read judgments, which may have no ids of queries where the runs have none either."""
+def open_judgments(qrels: Source, runs: Iterable[Source]) -> Qrels:
+    """Read judgments for runs; they need no ids of queries if a run has none either."""
     for run in runs:
         by_position: Qrels | None = run.rows.qrels_by_position(qrels) if isinstance(run, Run) else None
         if by_position is not None:
@@ -99,7 +99,7 @@ def judgments_beside(qrels: Source, runs: Iterable[Source]) -> Qrels:
 
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
-    qrels = judgments_beside(qrels, [run])
+    qrels = open_judgments(qrels, [run])
     run = Run.of(run, ascending=ascending)
     if looks_swapped(qrels, run):
         warnings.warn(
@@ -113,7 +113,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: 
 
 
 def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
-    """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
+    """Return the engine for a run and a precision of scores; to round them, rows of other libraries go to Polars."""
     refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
     if run.by_keys is not None:
         _check_ranks_are_not_rounded(run.by_keys, precision)
@@ -149,7 +149,7 @@ def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> E
 
 
 def _check_ranks_are_not_rounded(precisions: tuple[ScorePrecision], precision: ScorePrecision) -> None:
-    """Raise where ranks by several keys were to be rounded, unless the keys themselves were rounded so."""
+    """Raise `ParameterError` for a precision of ranks by several keys, unless it is that of one of the keys."""
     if precision in {None, *precisions}:
         return
     raise ParameterError(

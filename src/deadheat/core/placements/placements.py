@@ -51,7 +51,7 @@ class TextRows:
 
 @dataclass(frozen=True, eq=False)
 class JudgmentResult:
-    """A result that was computed from judgments alone, with the judgments that it was computed from.
+    """A cached result that depends on judgments alone, with these judgments.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Placements(Renderable):
     def lacking(self) -> BoolArray:
         """Which queries the run lacks, of shape (n_queries,).
 
-        A query whose list lost all its documents, since none is judged, is not lacking.
+        A query is `missing` but not lacking if its list lost all its documents, as none of them is judged.
         """
         if self.absent is not None:
             return self.absent
@@ -217,17 +217,17 @@ class Placements(Renderable):
 
     @cached_property
     def have_ties(self) -> bool:
-        """Whether a judged document ties with another one; if none does, all orders give the same values."""
+        """Whether a judged document ties with another document; if none does, all orders give the same values."""
         return bool((self.tied > 1).any())
 
     @cached_property
     def tie_starts(self) -> IntArray:
-        """The first row of each tie that contains a judged document, of shape (n_groups,)."""
+        """The first row of each tie that has a judged document, of shape (n_ties,); one document is a tie, too."""
         return run_starts(self.query, self.above)
 
     @cached_property
     def tie_sizes(self) -> IntArray:
-        """The number of judged documents in each of these ties, of shape (n_groups,)."""
+        """The number of judged documents in each of these ties, of shape (n_ties,)."""
         return np.diff(np.append(self.tie_starts, len(self.query)))
 
     def relevant(self, rel: float) -> Relevant:
@@ -239,15 +239,15 @@ class Placements(Renderable):
         query = self.query[rows]
         above = self.above[rows]
         tied = self.tied[rows]
-        starts: IntArray | slice = slice(None)  # without ties each document is a group of its own
+        starts: IntArray | slice = slice(None)  # where no documents tie, each is a tie of its own
         if self.have_ties:
             starts = run_starts(query, above)
         first_rows = np.arange(len(rows))[starts]
         count = np.diff(np.append(first_rows, len(rows)))
         first_row_of_query = np.searchsorted(query, np.arange(self.n_queries))
-        group_query = query[starts]
-        before = first_rows - first_row_of_query[group_query]
-        return Relevant(group_query, above[starts], tied[starts], count, before)
+        query_of_tie = query[starts]
+        before = first_rows - first_row_of_query[query_of_tie]
+        return Relevant(query_of_tie, above[starts], tied[starts], count, before)
 
     def n_relevant(self, rel: float) -> IntArray:
         """Count each query's judged documents of relevance `rel` or more, retrieved or not."""
@@ -257,7 +257,7 @@ class Placements(Renderable):
         return np.bincount(self.judged_query[self.judged_relevance >= rel], minlength=self.n_queries)
 
     def by_query(self, values: AnyArray, query: IntArray) -> FloatArray:
-        """Sum `values` by query code, of shape (n_queries,)."""
+        """Return the sum of the values of each query, of shape (n_queries,); `query` is that of each value."""
         return np.bincount(query, values, len(self.query_ids)).astype(np.float64, copy=False)
 
     def rows(self, rows: IntArray | BoolArray) -> Placements:
@@ -272,7 +272,7 @@ class Placements(Renderable):
         )
 
     def within(self, depth: int) -> Placements:
-        """Return the placements in the first `depth` ranks, and in a tie that ends below; all if most are there."""
+        """Return the placements in the first `depth` ranks, each tie whole; all if most are in these ranks."""
         rows = np.flatnonzero(self.above < depth)
         if 2 * len(rows) >= len(self.query):
             return self  # a copy would cost more than it saves
@@ -312,7 +312,7 @@ class Placements(Renderable):
         )
 
     def part(self, first: int, last: int) -> Placements:
-        """Return the placements of the queries from one to before another, without a copy of any column."""
+        """Return the placements of the queries `first` to `last` - 1, without a copy of any column."""
         rows = _find_slice(self.query, first, last)
         judged_rows = _find_slice(self.judged_query, first, last)
         return replace(

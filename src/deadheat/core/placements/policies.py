@@ -1,4 +1,4 @@
-"""Tie policies: each turns placements into placements, so that measures need not know about it."""
+"""Tie policies: each takes placements and returns placements, so that measures need not know of policies."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from deadheat.core.placements.place import Engine
 from deadheat.core.placements.placements import Placements, find_before_policy
 from deadheat.core.random_generators import Rng, random_generator
 
-LOOK_AT_RUN = ("doc_id", "input")
-POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
+LOOK_AT_RUN = ("doc_id", "input")  # policies that need the rows of the run
+POLICIES = ("expected", "best", "worst")  # policies that placements are enough for
 
 
 def apply(placements: Placements, ties: str, rng: Rng = None, engine: Engine | None = None) -> Placements:
@@ -84,14 +84,16 @@ def draw_orders(placements: Placements, rng: Rng) -> Placements:
     starts = placements.tie_starts
     n_judged = placements.tie_sizes
     tied = placements.tied[starts]
-    # a random key for each document of each tie: judged documents come first in the tie, and its ranks are drawn
+    # one entry for each document of each tie, judged or not; sorted by random keys within the tie, they have its ranks
     tie = np.repeat(np.arange(len(starts)), tied)
     order = np.lexsort((generator.random(len(tie)), tie))
-    first = np.cumsum(tied) - tied
+    first = np.cumsum(tied) - tied  # the first entry of each tie
     rank_in_tie = np.empty(len(tie), np.int64)
     rank_in_tie[order] = np.arange(len(tie)) - np.repeat(first, tied)
+    # the judged documents of a tie take its first entries
     place_in_tie = np.arange(len(placements.query)) - np.repeat(starts, n_judged)
-    return placements.moved(placements.above + rank_in_tie[np.repeat(first, n_judged) + place_in_tie])
+    entry = np.repeat(first, n_judged) + place_in_tie
+    return placements.moved(placements.above + rank_in_tie[entry])
 
 
 def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placements:
@@ -115,7 +117,7 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
 
 
 def arrange_around_unjudged(placements: Placements, key: FloatArray) -> Placements:
-    """Break every tie by `key`, the highest first; unjudged documents are between keys of 0 and those below it.
+    """Break every tie by `key`, the highest first; unjudged documents come before negative keys, after all others.
 
     Parameters
     ----------
@@ -124,7 +126,7 @@ def arrange_around_unjudged(placements: Placements, key: FloatArray) -> Placemen
     """
     rows = np.lexsort((-key, placements.above, placements.query))
     arranged = _arrange_rows(placements.rows(rows), best=True)
-    # it is the same for all rows of a tie, so it needs no new order
+    # of each row's tie; as it is the same for all rows of a tie, the order of these does not matter
     n_unjudged = placements.tied - np.repeat(placements.tie_sizes, placements.tie_sizes)
     above = np.where(key[rows] < 0, arranged.above + n_unjudged, arranged.above)
     return replace(arranged, above=above)
@@ -141,7 +143,7 @@ def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArr
     key : ndarray of shape (n_rows,)
         Of any sign; that of unjudged documents is 0.
     weights : ndarray of shape (n_ranks,)
-        Of the ranks from 1 on, of any sign and in any order; ranks below them have 0.
+        Those of the ranks from 1 to n_ranks, of any sign, in any order; deeper ranks have the weight 0.
     """
     starts = placements.tie_starts
     n_judged = placements.tie_sizes
@@ -152,7 +154,7 @@ def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArr
     weight = np.append(weights, 0.0)[np.minimum(rank, len(weights))]
     tie = np.repeat(np.arange(len(starts)), tied)
     ranks_by_weight = rank[np.lexsort((rank, -weight, tie))]
-    # the documents of each tie, the highest key first
+    # the documents of each tie, the highest key first: each gets the rank at its place in `ranks_by_weight`
     arranged = arrange_around_unjudged(placements, key)
     place_in_tie = arranged.above - np.repeat(above, n_judged)
     first = np.cumsum(tied) - tied
@@ -160,14 +162,16 @@ def arrange_by_weight(placements: Placements, key: FloatArray, weights: FloatArr
 
 
 def _arrange_rows(placements: Placements, *, best: bool) -> Placements:
-    """Break every tie in the order of its rows, without a sort; `best` or not as for :func:`arrange`."""
+    """Break every tie in the order of its rows (`best`) or against it, without a sort; else as :func:`arrange`."""
     first = placements.tie_starts
     n_judged = placements.tie_sizes
     row = np.arange(len(placements.query))
-    above = placements.above + row - np.repeat(first, n_judged)
+    place_in_tie = row - np.repeat(first, n_judged)
+    above = placements.above + place_in_tie
     arranged = placements
-    if not best:  # unjudged documents come first, then the rows of each tie from its end
-        above += placements.tied - np.repeat(n_judged, n_judged)
-        last = first + n_judged - 1
-        arranged = placements.rows(np.repeat(first + last, n_judged) - row)
+    if not best:  # unjudged documents come first, then the rows of each tie from the last to the first
+        n_unjudged = placements.tied - np.repeat(n_judged, n_judged)
+        above += n_unjudged
+        last_row = np.repeat(first + n_judged - 1, n_judged)
+        arranged = placements.rows(last_row - place_in_tie)
     return replace(arranged, above=above, tied=np.ones_like(above), before=find_before_policy(placements))

@@ -1,4 +1,4 @@
-"""Scores in blocks, one block for each query: how many are above and equal to some of them. Arrays in, arrays out."""
+"""How many scores of a query are above a given one, and equal to it. Each query's scores are a block of an array."""
 
 from __future__ import annotations
 
@@ -48,19 +48,20 @@ def count_above_and_tied(
     given : ndarray of float, shape (n,)
         The given scores.
     rows : ndarray of int, shape (n,), optional
-        The row of each given score. With them, the first of equal scores is found without a search where it is given
-        in a block that is in order.
+        The row of each given score. With rows, no search is needed for a score that is the first of equal ones, in a
+        block that is sorted already.
     """
     is_unsorted = find_rising_blocks(scores, bounds)
     start = bounds[block]
     stop = bounds[block + 1]
+    # `first` is the place of the first of the scores that are equal to the given one, in sorted blocks
     is_first_known = np.zeros(len(block), np.bool_)
     first = start.copy()
     if rows is not None:
         is_first_of_equal = (rows == start) | (scores[rows - 1] != given)
         is_first_known = ~is_unsorted[block] & is_first_of_equal
         first = rows.copy()
-    if is_unsorted.any():
+    if is_unsorted.any():  # blocks without a given score need no sort
         has_given = np.zeros_like(is_unsorted)
         has_given[block] = True
         scores = sort_blocks(scores, bounds, is_unsorted & has_given)

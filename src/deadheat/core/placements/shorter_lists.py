@@ -1,4 +1,4 @@
-"""Shorter lists: cut at a depth, or without unjudged documents; of placements, and of any engine."""
+"""Placements in shorter lists: cut at a depth, or without unjudged documents; and an engine that finds them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ShorteningEngine:
         self._judged_only = judged_only
         self._ties = ties
         self._rng = rng
-        # without unjudged documents, other documents are at the ranks that will be looked at
+        # where unjudged documents are taken out, documents from below `deepest` move up, so all of them count
         self._deepest = None if judged_only else deepest
 
     @cached_property
@@ -89,7 +89,7 @@ class ShorteningEngine:
 
 
 def _look_up_ranks(placements: Placements, ranked: Placements) -> IntArray:
-    """Return how many documents are above each row in other placements, which have the same documents and more."""
+    """Return how many documents are above each row's document in `ranked`, which has these documents, and more."""
     keys = zip(ranked.query.tolist(), ranked.doc_ids.tolist(), strict=True)
     ranks = dict(zip(keys, ranked.above.tolist(), strict=True))
     wanted = zip(placements.query.tolist(), placements.doc_ids.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Rows that tie in their block: which they are, and how many of them a rule puts before a document."""
+"""Which rows of a block tie, and how many of them a rule puts before a judged document."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenate_ra
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.score_counts import find_rising_blocks, group_rows_by_length, sort_descending
 
-PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
-MAX_PAIRS = 1 << 20  # compared at once
+PAIRS_PER_ROW = 10  # with more pairs of a judged document and one of its tie, per tied row, sorting ties is faster
+MAX_PAIRS = 1 << 20  # pairs that are compared at once
 
 
 def find_tied_rows(scores: FloatArray, bounds: IntArray, block: IntArray, above: IntArray, sizes: IntArray) -> IntArray:
@@ -60,11 +60,14 @@ def count_first_of_ties(
 def _count_by_comparing(
     docs: pl.Series, sizes: IntArray, judged_docs: pl.Series, tie_of_judged: IntArray, *, by_id: bool
 ) -> IntArray:
-    """Compare each judged document with all of its tie, by bytes, as Polars compares strings."""
+    """Compare each judged document with all of its tie, by bytes, as Polars compares strings.
+
+    Each judged document is a pair with every document of its tie. Batches of judged documents have about `MAX_PAIRS`.
+    """
     starts = np.cumsum(sizes) - sizes
     n_before = np.zeros(len(tie_of_judged), np.int64)
-    last_pair = np.cumsum(sizes[tie_of_judged])
-    batch_starts = np.flatnonzero(np.diff(last_pair // MAX_PAIRS)) + 1
+    n_pairs_so_far = np.cumsum(sizes[tie_of_judged])
+    batch_starts = np.flatnonzero(np.diff(n_pairs_so_far // MAX_PAIRS)) + 1
     for batch in np.split(np.arange(len(tie_of_judged)), batch_starts):
         tie = tie_of_judged[batch]
         judged_of_pair = np.repeat(np.arange(len(batch)), sizes[tie])

@@ -34,7 +34,7 @@ from deadheat.core.evaluation.together import check_asked, check_use
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
-from deadheat.core.placements.place import judgments_beside
+from deadheat.core.placements.place import open_judgments
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions
 from deadheat.plugins.compare.comparison import Comparison, assemble, check_queries_shared
@@ -176,7 +176,7 @@ def compare(
     )
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
     judgments = check_collection(
-        judgments_beside(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict
+        open_judgments(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict
     )
     found = compare_under(
         design,
