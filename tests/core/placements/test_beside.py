@@ -109,7 +109,7 @@ def test_a_saved_file_keeps_a_table_of_a_plugin(qrels: Qrels, tmp_path: Path) ->
     assert ages.age.tolist() == [4, 3, 5]
     assert list(ages.doc_ids) == ["a", "b", "e\u0301"]
     use(plugin("deadheat.plugins.ages"))
-    with pytest.raises(FileFormatError, match="of the plugin ages, which"):
+    with pytest.raises(FileFormatError, match=r"table ages .* the plugin ages"):
         dh.load_evaluation(path)
 
 
