@@ -227,6 +227,7 @@ MORE_MEASURES = Plugin(
             aliases=("num_nonrel_judged_ret", "set_map", "utility"),
         ),
         MeasureFile("deadheat.plugins.more_measures.abstention", ("Abstain",)),
+        MeasureFile("deadheat.plugins.more_measures.adjusted", ("Adjusted",)),
         MeasureFile("deadheat.plugins.more_measures.all_hit", ("AllHit",), aliases=("recall_all", "RecallAll")),
         MeasureFile(
             "deadheat.plugins.more_measures.averaged_ndcg", ("RnDCG", "nDCGRel"), aliases=("Rndcg", "ndcg_rel")
@@ -710,7 +711,7 @@ ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here
     *("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
     *("RR", "Hit", "AllHit", "FRP", "MTRR", "TMHits", "ESL", "MR"),
     *("bpref", "binG", "AUC", "GAUC", "Accuracy"),
-    *("GMAP", "GMbpref", "yaap"),
+    *("GMAP", "GMbpref", "yaap", "Adjusted"),
 )
 
 REGISTRY = Registry(PLUGINS, ORDER_OF_COMMANDS, ORDER_OF_MEASURES, ORDER_OF_FORMATS, ORDER_OF_INTERVAL_STEPS)

@@ -37,7 +37,7 @@ NRBP NRBP(alpha=0.2,beta=0.8) nNRBP AP_IA P_IA@3 StRecall StRecall@3
 RR RR@2 RR(rel=2) Hit@1 Hit@3 Hit(rel=2)@5 FRP FRP@3 MTRR MTRR(rel=2) TMHits@3 ESL ESL(wanted=2)
 MR MR@3 MR(missing='last') MR(missing='capped')@3
 bpref bpref(rel=2) GMAP GMAP(rel=2) GMbpref yaap binG binG(rel=2) AUC AUC(rel=2) GAUC GAUC(weight='relevant')
-Accuracy Accuracy@3 AllHit@1 AllHit@3 AllHit(rel=2)@5 AP(norm='k')@3
+Accuracy Accuracy@3 Adjusted(nDCG@3) AllHit@1 AllHit@3 AP(norm='k')@3
 """
 NOTATIONS = NAMES.split()
 NOTATIONS += ["IPrec(rounding='trec_eval 10')@0.3", "AP11(rounding='trec_eval 10')"]

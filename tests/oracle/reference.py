@@ -5,11 +5,15 @@ every judged document of the query, retrieved or not, to its relevance. *scale* 
 qrels. Parameters have the names and defaults of the notation.
 """
 
+import itertools
+import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from oracle.binary import (
+    Judged,
+    Ranking,
     abstention,
     all_hit,
     average_precision,
@@ -150,4 +154,36 @@ REFERENCE: dict[str, Reference] = {
     "TMHits": hit,
     "MaxRel": largest_relevance,
 }
+LOWER_IS_BETTER = ("FRP", "ESL", "MR")
+
+
+def adjusted(ranking: Ranking, judged: Judged, scale: float, *, measure: str = "nDCG") -> float:
+    """Return where a ranking is between the mean (0) and the best (1) of all orders of its documents."""
+    name, _, cutoff = measure.partition("@")
+    options = {"cutoff": int(cutoff)} if cutoff else {}
+    of_orders = values_of_orders(name, tuple(sorted(ranking, key=str)), tuple(judged.items()), scale, int(cutoff or 0))
+    mean = math.fsum(of_orders) / len(of_orders)
+    best = min(of_orders) if name in LOWER_IS_BETTER else max(of_orders)
+    if math.isclose(max(of_orders), min(of_orders), rel_tol=1e-12):
+        return math.nan
+    return (REFERENCE[name](ranking, judged, scale, **options) - mean) / (best - mean)
+
+
+@lru_cache(100_000)
+def values_of_orders(
+    name: str,
+    documents: tuple[tuple[str, float | None], ...],
+    judged: tuple[tuple[str, float], ...],
+    scale: float,
+    cutoff: int,
+) -> list[float]:
+    """Return the value of every order of some documents; orders that exchange equal relevance are one."""
+    options = {"cutoff": cutoff} if cutoff else {}
+    by_relevance: dict[tuple[float | None, ...], Ranking] = {}
+    for order in itertools.permutations(documents):
+        by_relevance.setdefault(tuple(relevance for _, relevance in order), list(order))
+    return [REFERENCE[name](order, dict(judged), scale, **options) for order in by_relevance.values()]
+
+
+REFERENCE["Adjusted"] = adjusted
 """By name in the notation. MTRR and TMHits here are the definition by permutations; the other needs scores."""

@@ -138,6 +138,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("ESL", [*RELS, {"wanted": 2}, {"wanted": 3, "rel": 2}], NO_CUTOFF),
     ("Hole", [{}], CUTOFFS),
     ("AUPRC", RELS, NO_CUTOFF),
+    ("Adjusted", [{"measure": name} for name in ("nDCG@3", "AP", "RR", "P@1", "FRP@2", "ERR")], NO_CUTOFF),
 ]
 
 VARIANTS = [Variant(name, parameters, cutoffs) for name, options, cutoffs in GRID for parameters in options]

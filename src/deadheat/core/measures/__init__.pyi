@@ -25,6 +25,7 @@ from deadheat.plugins.diversity.measures import (
     nNRBP,
 )
 from deadheat.plugins.more_measures.abstention import Abstain
+from deadheat.plugins.more_measures.adjusted import Adjusted
 from deadheat.plugins.more_measures.all_hit import AllHit
 from deadheat.plugins.more_measures.averaged_ndcg import RnDCG, nDCGRel
 from deadheat.plugins.more_measures.compatibility import Compat
@@ -75,6 +76,7 @@ __all__ = [
     "SDCG",
     "Abstain",
     "Accuracy",
+    "Adjusted",
     "AllHit",
     "CharDensity",
     "CharIoU",

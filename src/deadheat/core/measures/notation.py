@@ -97,7 +97,7 @@ BUNDLES = {
 }
 
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
-NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
+NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\(.*|\))+", re.DOTALL)
 END_OF_NAME = re.compile(r"[@(\s]")
 NAME_AND_NUMBER = re.compile(r"([^\W\d]+)(\d+)")  # as P10
 TREC_CUTOFF = re.compile(r"[0-9]++(?:\.[0-9]++)?+|\.[0-9]++")
@@ -318,18 +318,34 @@ def _read_measure(tree: ast.expr, notation: str) -> Measure:
         cutoff = _read_value(tree.right, notation)
         tree = tree.left
     parameters: dict[str, Any] = {}
+    inside: str | None = None
     if isinstance(tree, ast.Call):
+        inside = _measure_inside(tree, notation)
+        if inside is not None:
+            tree = ast.Call(tree.func, [], tree.keywords)
         parameters = _read_parameters(tree, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _unreadable(notation)
     measure = _require_class(tree.id)
+    if inside is not None:
+        parameters = {"measure": _parse_text(inside), **parameters}
     parameters = {**_preset(tree.id), **parameters}
     if cutoff is not ABSENT:
         if measure.at in parameters:
             raise MeasureError(f"{measure.at} appears twice in {format_given(notation)}")
         parameters[measure.at] = cutoff
     return measure(**parameters)
+
+
+def _measure_inside(call: ast.Call, notation: str) -> str | None:
+    """Return the notation of the measure that another one takes, as in ``Adjusted(nDCG@10)``; None if it takes none."""
+    if len(call.args) != 1 or not isinstance(call.func, ast.Name):
+        return None
+    measure = _find_class(call.func.id)
+    if measure is None or "measure" not in measure.__dataclass_fields__:
+        return None
+    return ast.get_source_segment(notation, call.args[0])
 
 
 def _read_parameters(call: ast.Call, notation: str) -> dict[str, Any]:

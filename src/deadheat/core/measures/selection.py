@@ -106,6 +106,9 @@ def set_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ..
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
     """Return a measure with the lowest relevant level `rel`, if it has one and names none."""
+    inside = getattr(measure, "measure", None)
+    if isinstance(inside, Measure):  # as of Adjusted(AP)
+        return measure(measure=with_rel(inside, rel))
     default = default_rel(measure)
     if rel is None or default is None or default == rel:
         return measure

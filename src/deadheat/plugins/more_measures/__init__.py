@@ -7,6 +7,7 @@ returns.
 * `averaged_ndcg`, `interpolated`, `geometric`: averages over ranks and levels (RnDCG, IPrec), logarithms (GMAP).
 * `preference`, `prefix`, `compatibility`: the order of pairs (binG, AUC), counts above each rank (infAP, G), Compat.
 * `largest`: MaxRel, which an ontology's judgments are for.
+* `adjusted`: Adjusted, of another measure.
 * `cwl`: measures of a user who goes on with some probability (INSQ, INST). `kernels` has the formulas of several.
 
 A new measure is a class in the file of its kind, and its name in registry.py.
