@@ -12,8 +12,8 @@ from deadheat.plugins.more_measures.all_hit import probability_of_all
 RUN = {"q": {"a": 0.9, "b": 0.5, "c": 0.5}}
 
 
-def value(judged: dict[str, float], notation: str, **options: object) -> float:
-    return dh.evaluate({"q": judged}, RUN, [notation], **options).means()[notation]
+def value(judged: dict[str, float], notation: str, no_relevant: str | None = None) -> float:
+    return dh.evaluate({"q": judged}, RUN, [notation], no_relevant=no_relevant).means()[notation]
 
 
 def test_a_document_that_was_not_retrieved_is_missed() -> None:

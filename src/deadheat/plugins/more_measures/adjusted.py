@@ -56,7 +56,7 @@ class Adjusted(Measure):
 
     measure: Measure = parameter("nDCG", MEASURE, "the measure M that is adjusted; it is written without its name")
 
-    def __init__(self, measure: "Measure | str" = "nDCG") -> None:
+    def __init__(self, measure: "Measure | type[Measure] | str" = "nDCG") -> None:
         Measure.__init__(self, measure=measure)
 
     def __repr__(self) -> str:
