@@ -162,19 +162,21 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         ):  # first, as the name of a custom measure is not parsed
             return self._scores[self._by_name[measure]]
         wanted = parse_measure(measure)
-        wanted_under_rel = with_rel(wanted, self.conventions.rel)
-        for candidate in (wanted, wanted_under_rel):
-            scores = self._find_scores(candidate)
-            if scores is not None:
-                return scores
-        own_measure = self._by_name.get(str(wanted_under_rel))
-        if own_measure is not None:  # of another class than the wanted one: its values are known, its function is not
-            return self._scores[own_measure]
-        labels = [own_measure.label for own_measure in self.measures]
-        raise UnknownMeasureError(
-            f"{wanted_under_rel.label} was not evaluated; this evaluation holds {', '.join(labels)}",
-            hint=did_you_mean(wanted_under_rel.label, labels),
-        )
+        scores = self._find_scores(wanted)
+        if scores is None:
+            wanted = with_rel(wanted, self.conventions.rel)
+            scores = self._find_scores(wanted)
+        if (
+            scores is None and str(wanted) in self._by_name
+        ):  # of another class: its values are known, its function is not
+            scores = self._scores[self._by_name[str(wanted)]]
+        if scores is None:
+            labels = [own_measure.label for own_measure in self.measures]
+            raise UnknownMeasureError(
+                f"{wanted.label} was not evaluated; this evaluation holds {', '.join(labels)}",
+                hint=did_you_mean(wanted.label, labels),
+            )
+        return scores
 
     def _find_scores(self, measure: Measure) -> Scores | None:
         """Return the scores of the measure with the same label, such as R of spans for R, or else of an equal one."""

@@ -64,7 +64,7 @@ class TieSpread:
         return self.measure.near(self.placements)
 
     def forget(self) -> None:
-        """Leave what was found on the way to be found again: of many runs it takes more memory than they do."""
+        """Drop cached intermediates. For many runs they take more memory than the runs."""
         self.placements.forget()
         self.__dict__.pop("_near", None)
 
@@ -94,13 +94,13 @@ class TieSpread:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
         if not self.placements.have_ties:
             return np.zeros(self.placements.n_queries)
-        found = np.sqrt(self.measure.variance(self._near))
-        is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
+        std = np.sqrt(self.measure.variance(self._near))
+        is_doubtful = (std > 0) & (std < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
         if not is_doubtful.any():
-            return found
+            return std
         low, high = self.extremes
-        # a standard deviation is at most half the range (Popoviciu); what rounding leaves where no order matters is not
-        return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
+        # a standard deviation is at most half the range (Popoviciu), which is 0 where a rounding error is all there is
+        return np.where(is_doubtful, np.minimum(std, (high - low) / 2), std)
 
     @cached_property
     @use_default_arithmetic
@@ -127,5 +127,7 @@ class TieSpread:
     @use_default_arithmetic
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
-        found = self.measure.reachable(self._near)
-        return np.where(self.has_relevant, found, 1.0) if self.no_relevant in COUNT_1 else np.asarray(found)
+        reachable = self.measure.reachable(self._near)
+        if self.no_relevant in COUNT_1:
+            return np.where(self.has_relevant, reachable, 1.0)
+        return np.asarray(reachable)
