@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import warnings
 from pathlib import Path
 
@@ -22,6 +23,23 @@ TABLE = pl.DataFrame(
 )
 
 
+HIGHER_FIRST = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
+SENTENCES = {
+    "rise by rank": f"scores rise with the rank in 5 of 5 queries at its start: distances, or ranks? {HIGHER_FIRST}",
+    "fall by rank": "scores fall with the rank in 5 of 5 queries at its start, and ascending puts the lowest first.",
+    "disagree": "ranks and scores disagree in 4 of 4 queries at its start: the scores count, not the ranks.",
+    "positions": "the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? " + HIGHER_FIRST,
+    "rise": f"the scores of all queries at its start rise from row to row: are they distances? {HIGHER_FIRST}",
+    "fall": "the scores of all queries at its start fall from row to row, and ascending puts the lowest first: are they"
+    " similarities? Without ascending the highest rank first",
+}
+
+
+def whole(key: str) -> str:
+    """Return the pattern of a whole sentence, which no other test has."""
+    return f": {re.escape(SENTENCES[key])}$"
+
+
 @pytest.mark.parametrize("name", ["x.run", "x.run.gz", "x.csv", "x.tsv", "x.jsonl", "x.parquet"])
 def test_scores_that_rise_with_the_rank(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -32,7 +50,7 @@ def test_scores_that_rise_with_the_rank(tmp_path: Path, name: str) -> None:
     else:
         separator = "," if name.endswith("csv") else "\t"
         path.write_text(TABLE.write_ndjson() if name.endswith("jsonl") else TABLE.write_csv(separator=separator))
-    with pytest.warns(DeadheatWarning, match="scores rise with the rank in 5 of 5 queries at its start"):
+    with pytest.warns(DeadheatWarning, match=whole("rise by rank")):
         dh.read_run(path)
     with warnings.catch_warnings(action="error"):
         run = dh.read_run(path, ascending=True)
@@ -48,7 +66,7 @@ def test_frames_with_ranks() -> None:
 
 def test_scores_that_count() -> None:
     ranks: dict[str, dict[str, float]] = {f"q{q}": {f"d{n}": n + 1 for n in range(4)} for q in range(3)}
-    with pytest.warns(DeadheatWarning, match=r"are 1, 2, 3, ... in the order of the rows: are they ranks"):
+    with pytest.warns(DeadheatWarning, match=whole("positions")):
         dh.read_run(ranks)
     run = dh.read_run(ranks, ascending=True)
     assert dh.evaluate({"q0": "d0"}, run, ["RR"]).means() == {"RR": 1.0}
@@ -101,14 +119,14 @@ def test_no_relevance_reaches_the_level() -> None:
 def test_swapped_dicts() -> None:
     qrels = {f"q{q}": {f"d{n}": n % 3 for n in range(5)} for q in range(4)}
     run = {f"q{q}": {f"d{n}": (20 - n) / 7 + 0.01 for n in range(20)} for q in range(4)}
-    with pytest.warns(DeadheatWarning, match="were qrels and run given in the wrong order"):
+    with pytest.warns(DeadheatWarning, match="given in the wrong order"):
         dh.evaluate(run, qrels, ["nDCG@5"])
     with warnings.catch_warnings(action="error"):
         dh.evaluate(qrels, run, ["nDCG@5"])
 
 
 def test_zeros_that_got_lost() -> None:
-    with pytest.warns(NothingJudgedWarning, match="Zeros in front of numbers are lost on one side"):
+    with pytest.warns(NothingJudgedWarning, match="are lost on one side"):
         dh.evaluate({"q": {"007": 1}}, {"q": {"7": 1.0, "8": 0.5}}, ["RR"])
     with pytest.raises(dh.DeadheatError, match="read ids as text"):
         dh.evaluate({"012": {"d": 1}}, {"12": {"d": 1.0}}, ["RR"])
@@ -145,20 +163,18 @@ def test_the_command_names_columns_and_turns_scores(tmp_path: Path) -> None:
 def test_ranks_that_say_something_else_than_scores() -> None:
     rows = [(f"q{q}", f"d{n}", n + 1, float(n * 7 % 11)) for q in range(4) for n in range(8)]
     run = pl.DataFrame(rows, schema=["query_id", "doc_id", "rank", "score"], orient="row")
-    with pytest.warns(DeadheatWarning, match=r"ranks and scores disagree in 4 of 4 queries .* the scores count"):
+    with pytest.warns(DeadheatWarning, match=whole("disagree")):
         dh.read_run(run)
 
 
 def test_ascending_against_the_ranks() -> None:
-    with pytest.warns(
-        DeadheatWarning, match=r"scores fall with the rank in 5 of 5 queries .* ascending puts the lowest"
-    ):
+    with pytest.warns(DeadheatWarning, match=whole("fall by rank")):
         dh.read_run(TABLE.with_columns(score=-pl.col("score")), ascending=True)
 
 
 def test_distances_without_ranks() -> None:
     run = [(f"q{q}", f"d{n}", n * 0.3 + 0.1) for q in range(4) for n in range(6)]
-    with pytest.warns(DeadheatWarning, match="the scores of all queries at its start rise from row to row"):
+    with pytest.warns(DeadheatWarning, match=whole("rise")):
         dh.read_run(run)
 
 
@@ -166,7 +182,7 @@ def test_similarities_without_ranks_that_are_read_as_distances() -> None:
     run = [(f"q{q}", f"d{n}", 0.9 - n * 0.1) for q in range(4) for n in range(6)]
     frame = pl.DataFrame(run, schema=["query_id", "doc_id", "score"], orient="row")
     for source in (run, frame):
-        with pytest.warns(DeadheatWarning, match="at its start fall from row to row, and ascending puts the lowest"):
+        with pytest.warns(DeadheatWarning, match=whole("fall")):
             dh.read_run(source, ascending=True)
     with warnings.catch_warnings(action="error"):
         dh.read_run(run)
@@ -175,10 +191,7 @@ def test_similarities_without_ranks_that_are_read_as_distances() -> None:
 
 def test_zeros_that_got_lost_for_some() -> None:
     qrels = {"q": {f"{n:03}": 1 for n in range(90, 110)}}
-    with pytest.warns(
-        NothingJudgedWarning,
-        match=r"10 judged documents such as '09.' of qrels are not retrieved, and .* zeros in front were lost in run",
-    ):
+    with pytest.warns(NothingJudgedWarning, match=r"^10 .* '09.' .*lost in run"):
         dh.evaluate(qrels, {"q": {f"{n}": float(n) for n in range(120, 80, -1)}}, ["R"])
     with warnings.catch_warnings(action="error"):
         dh.evaluate(qrels, {"q": {f"{n:03}": float(n) for n in range(100, 80, -1)}}, ["R"])

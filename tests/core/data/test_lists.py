@@ -356,7 +356,8 @@ def test_labelled_cases_are_qrels() -> None:
 
 def test_queries_that_may_be_comments(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("#1 0 d 1\nq 0 d 1\n")
-    assert dh.read_qrels(tmp_path / "x.qrels").notes == ("1 query with # in front (#1): comments, perhaps?",)
+    (note,) = dh.read_qrels(tmp_path / "x.qrels").notes
+    assert "(#1): comments" in note
 
 
 def test_ranks_beside_a_list_are_whole_numbers_of_any_library(tmp_path: Path) -> None:
