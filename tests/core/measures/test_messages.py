@@ -40,6 +40,10 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
         "the gain of relevance 1e+200 is beyond 2**500, above which squares overflow: use a smaller scale",
     ),
     (
+        lambda: dh.AP(norm="k"),
+        "AP: norm='k' needs a cutoff, as in \"AP(norm='k')@10\": in Python write AP(norm='k', cutoff=10)",
+    ),
+    (
         lambda: dh.Q(beta=-1),
         "Q: beta must be a number in [0, 1e+06], got -1",
     ),

@@ -132,7 +132,7 @@ def test_the_list_of_measures_is_there_whatever_was_imported() -> None:
 
 
 def test_ap_over_k_needs_a_cutoff() -> None:
-    with pytest.raises(MeasureError, match="norm='k' needs a cutoff, as in \"AP\\(norm='k'\\)@10\""):
+    with raises_parts(MeasureError, "norm='k' needs a cutoff", measure="AP"):
         parse_measure("AP(norm='k')")
     assert (AP @ 10)(norm="k") == AP(norm="k", cutoff=10) == parse_measure("AP(norm='k')@10")
     assert evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP(norm='k')@4").means() == {"AP(norm='k')@4": 0.125}
