@@ -75,7 +75,7 @@ def test_methods_that_belong_to_plugins_are_listed_and_short() -> None:
     listed = dict[str, str]()
     for plugin, names in re.findall(r"^\* (\w+): (`\w+\.\w+`(?:, `\w+\.\w+`)*)$", DESIGN, re.MULTILINE):
         listed |= dict.fromkeys(re.findall(r"`([\w.]+)`", names), plugin)
-    assert len(listed) <= 24
+    assert len(listed) <= 25  # a public name of a plugin that is a method is one more
     assert methods_that_ask().items() <= listed.items()
     assert set(listed.values()) <= set(NAMES)
     for name in listed:
