@@ -21,7 +21,8 @@ def raises_parts(
 ) -> Iterator[pytest.ExceptionInfo[Raised]]:
     """Expect an error of a class whose attributes, such as `argument` and `found`, have these values.
 
-    `match` is for a word of the sentence, where no part holds it alone.
+    `match` is for a word of the sentence, where no part holds it alone. Where the block itself raises, use
+    `pytest.raises`: mypy takes what follows this one for unreachable then.
     """
     with pytest.raises(kind, match=match) as caught:
         yield caught

@@ -198,7 +198,7 @@ def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
 
 def test_a_panic_names_the_data() -> None:
     with (
-        raises_parts(DataError, "Polars crashed", path=Path("bm25.run")) as caught,
+        pytest.raises(DataError, match=r"^bm25\.run: Polars crashed") as caught,
         guard_polars("bm25.run"),
     ):
         raise pl.exceptions.PanicException("index out of bounds\nand more")
@@ -245,7 +245,7 @@ def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> N
 def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
     """Polars raises an OSError without a number then."""
     with (
-        raises_parts(DataError, problem="cannot be read: error sending request", path=Path("run.parquet")),
+        pytest.raises(DataError, match=r"^run\.parquet: .* request$"),
         guard_polars("run.parquet"),
     ):
         raise OSError("error sending request\nCaused by:\n    0: no name")
