@@ -55,7 +55,7 @@ def test_pieces_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     for size in (1, 7, 64):
         for module, name in (
             *((rows, "CACHED_ROWS"), (rows, "ROWS_OF_THREAD")),
-            *((counting, "AT_ONCE"), (counting, "ROWS_OF_THREAD"), (counting, "SCORES")),
+            *((counting, "AT_ONCE"), (counting, "ROWS_OF_THREAD"), (counting, "ROWS_OF_PIECE")),
         ):
             monkeypatch.setattr(module, name, size)
         assert dh.place(qrels, run).to_polars().equals(other)

@@ -50,8 +50,9 @@ class Adjusted(Measure):
     Examples
     --------
     >>> from deadheat import evaluate
-    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["RR", "Adjusted(RR)"]).means()
-    {'RR': 0.75, 'Adjusted(RR)': 0.35714285714285715}
+    >>> means = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["RR", "Adjusted(RR)"]).means()
+    >>> {name: round(mean, 4) for name, mean in means.items()}
+    {'RR': 0.75, 'Adjusted(RR)': 0.3571}
     """
 
     measure: Measure = parameter("nDCG", MEASURE, "the measure M that is adjusted; it is written without its name")
