@@ -318,7 +318,7 @@ def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
     measure = measures()[name]()
     if measure.at != "cutoff":
         return  # its names have a number of two decimals, which tests/whole/test_trec_eval_measures.py reads back
-    assert trec_name(name) == (plain or name)
+    assert trec_name(name) == (plain or str(measure))
     if plain:
         assert str(parse_measure(plain)) == name
     if cut:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat import Measure
 from deadheat.core.errors import MeasureError
 from deadheat.plugins.bounds.documents import as_placed, with_ties
 from deadheat.plugins.bounds.ends import ends, has_ends
@@ -41,6 +42,20 @@ def labels_of(variant: Variant) -> tuple[float, ...]:
     return tuple(sorted({0.0, *(one for one in gain if one >= 0)})) if isinstance(gain, dict) else WHOLE
 
 
+def at_cutoffs(variant: Variant, cutoffs: tuple[int | None, ...]) -> list[tuple[int | None, Measure]]:
+    """The measure at each of some cutoffs, or as a whole where it has none; not as a whole where it needs one."""
+    measure = dh.measures()[variant.name]
+    if len(variant.cutoffs) == 1:
+        return [(None, measure(**variant.parameters))]
+    found = []
+    for cutoff in cutoffs:
+        if cutoff is not None:
+            found.append((cutoff, measure(**variant.parameters, cutoff=cutoff)))
+        elif None in variant.cutoffs:
+            found.append((None, measure(**variant.parameters)))
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(14))
 def test_ends_are_those_of_all_labels(seed: int) -> None:
@@ -56,15 +71,13 @@ def test_ends_are_those_of_all_labels(seed: int) -> None:
         choices = labels_of(variant)
         if len(choices) ** len(unjudged) > 200:
             continue
-        for cutoff in CUTOFFS if len(variant.cutoffs) > 1 else (None,):
+        for cutoff, measure in at_cutoffs(variant, CUTOFFS):
             values = []
             for labels in itertools.product(choices, repeat=len(unjudged)):
                 known = judged | dict(zip(unjudged, labels, strict=True))
                 if labels not in rankings:
                     rankings[labels] = weighted_rankings(scores, known)  # type: ignore[assignment]
                 values.append(moments(variant.reference(cutoff, known, 3.0), rankings[labels]).mean)
-            measure = dh.measures()[variant.name](**variant.parameters)
-            measure = measure if cutoff is None else measure @ cutoff
             if not has_ends(measure):
                 assert variant.parameters.get("norm") == "retrieved" or variant.parameters.get("negative") == "gain"
                 continue
@@ -170,19 +183,17 @@ def test_documents_that_are_not_retrieved_may_be_relevant_too(seed: int) -> None
     ties = replace(with_ties(placements, run), lost=np.array([1, 0]))
     plain = [one for one in BOUNDED if not {"gain", "stop", "discount"}.intersection(one.parameters)]
     for variant in plain:
-        measure = dh.measures()[variant.name](**variant.parameters)
         is_open = {("norm", "retrieved"), ("negative", "gain")} & set(variant.parameters.items())
         if is_open or variant.parameters.get("max_rel"):
             continue
-        for cutoff in (None, 2) if len(variant.cutoffs) > 1 else (None,):
+        for cutoff, measure in at_cutoffs(variant, (None, 2)):
             values = []
             for labels in itertools.product(WHOLE, repeat=len(unjudged)):
                 known = judged | dict(zip(unjudged, labels, strict=True))
                 reference = variant.reference(cutoff, known, 3.0)
                 values.append(moments(reference, weighted_rankings(scores, known)).mean)
-            cut = measure if cutoff is None else measure @ cutoff
-            low, high = ends(cut, placements, ties, 3.0)
-            assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=EQUAL), (cut, judged, scores)
+            low, high = ends(measure, placements, ties, 3.0)
+            assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=EQUAL), (measure, judged, scores)
 
 
 @pytest.mark.parametrize("scores", [{"w": 1.0}, {}])

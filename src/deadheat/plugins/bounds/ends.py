@@ -207,7 +207,9 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
         lost = int(unjudged.lost[code]) if measure.norm in {"R", "min"} else 0
         low, high = np.append(np.repeat(low[0], lost), low), np.append(high, np.repeat(high[-1], lost))
         divisor = known[code] + np.arange(len(low))
-        if measure.norm == "min" and measure.cutoff is not None:
+        if measure.norm == "k":
+            divisor = np.full(len(low), measure.cutoff)
+        elif measure.norm == "min" and measure.cutoff is not None:
             divisor = np.minimum(divisor, measure.cutoff)
         return kernels.sum_ends(low, high, divisor, allowed_numbers(measure, len(low) - 1, top))
 
