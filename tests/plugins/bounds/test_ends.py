@@ -47,7 +47,7 @@ def at_cutoffs(variant: Variant, cutoffs: tuple[int | None, ...]) -> list[tuple[
     measure = dh.measures()[variant.name]
     if len(variant.cutoffs) == 1:
         return [(None, measure(**variant.parameters))]
-    found = []
+    found: list[tuple[int | None, Measure]] = []
     for cutoff in cutoffs:
         if cutoff is not None:
             found.append((cutoff, measure(**variant.parameters, cutoff=cutoff)))
