@@ -251,16 +251,36 @@ def _npz(**arrays: Any) -> bytes:  # noqa: ANN401 - whatever NumPy takes
     return file.getvalue()
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_damaged_files_are_read_or_refused(tmp_path: Path, save: Any) -> None:  # noqa: ANN401 - a function of NumPy
+    ids, scores, _ = drawn(41)
+    path = tmp_path / "a.npz"
+    save(path, ids=ids, scores=scores)
+    content = path.read_bytes()
+    expected = dh.Run(path).to_dict()
+    rng = np.random.default_rng(1)
+    n_refused = 0
+    for place in rng.integers(0, len(content), 200).tolist():
+        damaged = bytes([content[place] ^ 1 << int(rng.integers(8))])
+        path.write_bytes(content[:place] + damaged + content[place + 1 :])
+        try:
+            assert dh.Run(path).to_dict() == expected
+        except DataError:
+            n_refused += 1
+    assert n_refused > 100
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"PK", "no arrays of NumPy"),
         (_npz(D=[[1.0]], I=[[1]]), "arrays D, I"),
+        (_npz(ids=[[1]], distances=[[1.0]]), "arrays ids, distances"),
         (_npz(ids=np.array([[{}]], object)), "no arrays"),
         (_npz(ids=[[1]])[:-30], "no arrays of NumPy"),
         (_npz(ids=[[1, 2]], scores=[[1.0]]), "the shape of ids"),
     ],
-    ids=["short", "names", "objects", "cut", "shapes"],
+    ids=["short", "names", "another", "objects", "cut", "shapes"],
 )
 def test_files_that_are_wrong(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "a.npz").write_bytes(content)

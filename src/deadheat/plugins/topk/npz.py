@@ -52,9 +52,9 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             arrays = {name: _read_array(archive, name) for name in ARRAYS if name in names}
     except FileFormatError:
         raise
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, ValueError, NotImplementedError) as error:
-        raise FileFormatError(found=f"no arrays of NumPy ({error})", allowed=EXPECTED, path=path) from None
-    if "ids" not in arrays:
+    except Exception as error:  # of a damaged file zipfile, zlib and NumPy raise a dozen kinds
+        raise FileFormatError(found=f"no arrays of NumPy ({error})", allowed=EXPECTED, path=path) from error
+    if "ids" not in arrays or len(names) > len(arrays):  # distances under another name would be lost in silence
         raise FileFormatError(found=f"arrays {format_list(names)}", allowed=EXPECTED, path=path)
     return arrays
 
