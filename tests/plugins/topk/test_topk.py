@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from scipy.sparse import csr_array
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -249,6 +249,21 @@ def _npz(**arrays: Any) -> bytes:  # noqa: ANN401 - whatever NumPy takes
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
+
+
+@pytest.mark.parametrize(("scores", "ascending"), [([[0.1, 0.2, 0.2]], False), ([[0.3, 0.2, NAN]], True)])
+def test_distances_that_are_taken_for_similarities(scores: list[list[float]], *, ascending: bool) -> None:
+    with pytest.warns(DeadheatWarning, match="last result ranks first"):
+        dh.Run.from_topk([[1, 2, 3]], scores, ascending=ascending)
+    run = dh.Run.from_topk([[1, 2, 3]], scores, ascending=not ascending)
+    assert dh.evaluate([[1]], run, "RR")["RR"].mean == 1
+
+
+def test_a_file_without_scores_has_ranks(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", ids=[[3, 9]])
+    assert dh.Run(tmp_path / "a.npz").notes == dh.Run.from_topk([[3, 9]]).notes == dh.Run({"q": ["3", "9"]}).notes
+    with pytest.raises(ParameterError, match="ascending"):
+        dh.Run(tmp_path / "a.npz", ascending=True)
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])

@@ -231,6 +231,12 @@ class Run(DocumentTable):
         DataError
             An id is negative and not -1, a score is beyond what float64 holds, or a query comes twice.
 
+        Warns
+        -----
+        DeadheatWarning
+            Scores rise from the first document of every row to the last, as distances do, or fall with
+            ``ascending=True``.
+
         Examples
         --------
         >>> from deadheat import evaluate

@@ -9,9 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray
 from deadheat.core.checks import array_of
+from deadheat.core.data.doubts import warn_of_list_order
 from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.formats.base import FEWEST_ORDERED
 from deadheat.core.io.ids import check_ids
+from deadheat.core.io.list_order import ListOrder
+from deadheat.core.io.results import RANKED
 from deadheat.core.io.values import BEYOND, are_beyond
 from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import copy_with
@@ -20,6 +24,7 @@ from deadheat.plugins.topk.rows import TopkRows
 
 Matrix: TypeAlias = NDArray[Any]
 
+SAMPLE = 1000  # rows
 SHAPE = "an array of shape (n_queries, k)"
 
 
@@ -35,6 +40,8 @@ def run_of_topk(
         numbers = np.where(has_document, numbers, np.nan)
     if ascending and scores is None:
         raise ParameterError(argument="ascending", given=True, allowed="False without scores: ids stand in their order")
+    if scores is not None:
+        warn_of_list_order(_find_order(numbers, ascending=ascending), where, ascending=ascending)
     queries = _read_queries(query_ids, len(documents), where)
 
     is_bare = np.isnan(numbers).all(axis=1)
@@ -42,7 +49,7 @@ def run_of_topk(
     if documents.dtype.kind not in "iu" or _exceeds_int64(documents):
         run = Run(_frame_of(documents, numbers, queries), name=name, ascending=ascending)
         return copy_with(run, bare=bare)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = () if scores is not None else (str(RANKED),)
     if ascending:
         numbers = 0.0 - numbers
         notes = (LOWER_FIRST,)
@@ -108,6 +115,18 @@ def _read_scores(scores: ArrayLike, shape: tuple[int, ...], where: str) -> Float
     if is_beyond is not None and is_beyond.any():
         raise DataError(f"scores hold {numbers[is_beyond][0]!s}, {BEYOND}", path=where)
     return numbers.astype(np.float64, copy=False)
+
+
+def _find_order(scores: FloatArray, *, ascending: bool) -> ListOrder | None:
+    """Return the order of all rows where it is the opposite of the one that was said; None for any other."""
+    wrong_order: ListOrder = "fall" if ascending else "rise"
+    for n_rows in (SAMPLE, len(scores)):  # most arrays show in their first rows that they are right
+        steps = np.diff(scores[:n_rows], axis=1)
+        is_wrong = steps < 0 if ascending else steps > 0
+        is_right = steps > 0 if ascending else steps < 0
+        if is_right.any() or not is_wrong.any():
+            return None
+    return wrong_order if scores.shape[1] >= FEWEST_ORDERED else None
 
 
 def _read_queries(query_ids: ArrayLike | None, n_queries: int, where: str) -> pl.Series:

@@ -11,6 +11,7 @@ from deadheat.core.io.columns import refuse_columns
 from deadheat.core.io.formats.base import Content, Format, register
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.memory_limits import check_memory
+from deadheat.core.io.results import RANKED
 from deadheat.core.io.writing import Compression
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_list
@@ -37,7 +38,8 @@ def read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     except ParameterError as error:
         array = f"array {error.argument}"
         raise DataError(array, allowed=error.allowed, found=error.found, path=path) from None
-    return Content(run.to_polars())
+    notes = () if "scores" in arrays else (RANKED,)
+    return Content(run.to_polars(), notes)
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
