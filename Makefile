@@ -45,7 +45,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures mutants constraints docs wheel clean
+.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures mutants constraints docs wheel release-check clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -181,6 +181,24 @@ constraints:  ## write constraints.txt anew from the newest releases
 
 wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
 	$(BIN)/python -m build
+
+# in environments of their own: what is checked is what somebody else installs
+release-check:  ## build wheel and sdist, check them, and run the README with them on the oldest and the newest Python here
+	@$(MAKE) $(VENV)/bin/python
+	@rm -rf build/release && mkdir -p build/release
+	@$(BIN)/python -m venv build/release/tools
+	@build/release/tools/bin/python -m pip -qq --disable-pip-version-check install 'build>=1.2' 'twine>=6.1' 'towncrier>=24.8'
+	@build/release/tools/bin/python -m build --outdir build/release/dist . >build/release/build.txt
+	build/release/tools/bin/twine check --strict build/release/dist/*
+	test $$(stat --format=%s build/release/dist/*.whl) -lt 2000000
+	build/release/tools/bin/towncrier build --draft --version "$$(sed -nE 's/^__version__ = "(.*)"/\1/p' src/deadheat/version.py)" >/dev/null
+	@$(foreach version,$(sort $(firstword $(FOUND)) $(lastword $(FOUND))),$(MAKE) release-check-$(version) &&) true
+
+release-check-%:
+	@"$(call find,$*)" -m venv build/release/$*
+	@build/release/$*/bin/python -m pip -qq --disable-pip-version-check install build/release/dist/*.whl
+	PYTHONPATH=tests build/release/$*/bin/python -m support.installed_readme README.md
+	@cd build/release/$* && bin/deadheat --version
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) $(LOWEST) $(PEERS) $(RESOLVER) $(PYTHONS) build dist docs/made bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis

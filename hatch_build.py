@@ -18,8 +18,9 @@ class LongDescription(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the long description."""
         readme = Path(self.root, "README.md").read_text(encoding="utf-8")
-        text = with_addresses(readme, metadata["urls"]["Source"])
-        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+        if "urls" in metadata:  # there are none until the repository has an address
+            readme = with_addresses(readme, metadata["urls"]["Source"])
+        metadata["readme"] = {"content-type": "text/markdown", "text": readme}
 
 
 def with_addresses(readme: str, source: str) -> str:

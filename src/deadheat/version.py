@@ -1,3 +1,3 @@
 """The version of the package: to look it up among what is installed takes longer than to compute five measures."""
 
-__version__ = "1.0.0"
+__version__ = "0.9.0"

@@ -45,7 +45,7 @@ def saved_documents() -> tuple[str, ...]:
         for evaluation in evaluations:
             path = evaluation.save(Path(folder) / "x.json", label="a", commit="c" * 40)
             texts.append(path.read_text())
-    texts.append((Path(__file__).parent / "saved-1.0.json").read_text())
+    texts.append((Path(__file__).parent / "saved-format-2.json").read_text())
     return tuple(texts)
 
 

@@ -34,7 +34,7 @@ N_QUESTIONS = 76
 SIZE = 50  # characters of a chunk
 LENGTH = 400  # of a document
 MEASURES = "R@5 RR"
-OLD_SPANS = TESTS / "support" / "saved-1.0-spans.json"
+OLD_SPANS = TESTS / "support" / "saved-format-2-spans.json"
 
 Spans = dict[str, list[Place]]
 Run = dict[str, list[Place]]  # the chunks of each question, best first

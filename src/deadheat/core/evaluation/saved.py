@@ -302,7 +302,7 @@ SAVED = DocumentKind(
         },
         {},
     ),
-    earlier_formats=(2,),  # of deadheat 1.0
+    earlier_formats=(2,),  # of versions before 0.9
 )
 
 
