@@ -87,7 +87,7 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
 def test_python_examples(page: str, tmp_path: Path) -> None:
     if page in NEEDED:
         pytest.importorskip(
-            NEEDED[page], reason=f"{NEEDED[page]} is not here: CONTRIBUTING.md says how it is installed"
+            NEEDED[page], reason=f"{NEEDED[page]} is not here: `make help` says what installs it"
         )
     run_python(page, tmp_path)
     examples = doctest.DocTestParser().get_examples("\n".join(blocks(page, "python")))

@@ -329,7 +329,7 @@ def test_help_loads_neither_numpy_nor_polars() -> None:
 
 
 def test_a_rule_that_is_silenced_on_a_line_has_its_reason_there() -> None:
-    """CONTRIBUTING promises it."""
+    """CONTRIBUTING asks for it."""
     bare = [
         f"{path.relative_to(ROOT)}:{number}"
         for folder in ("src", "tests", "bench", "datasets", "docs")

@@ -24,6 +24,7 @@ del PAGES["glossary.md"]  # test_maintenance.py holds it
 del PAGES["extending.md"]  # test_api.py holds it: it shows a plugin, which the tests install
 del PAGES["sources.md"]  # test_sources.py runs its rows
 del PAGES["design.md"]  # it shows records of registry.py, which test_plugins.py holds
+del PAGES["adding.md"], PAGES["contributors.md"]  # the class that they show is in plugins/more_measures/cwl.py
 del PAGES["math.md"]  # it has formulas alone: test_conformance.py holds them by enumeration
 DATA = Path(dh.__file__).parent / "core" / "demo"
 
