@@ -86,9 +86,7 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", sorted(PAGES.keys() - set(with_console(PAGES))))
 def test_python_examples(page: str, tmp_path: Path) -> None:
     if page in NEEDED:
-        pytest.importorskip(
-            NEEDED[page], reason=f"{NEEDED[page]} is not here: `make help` says what installs it"
-        )
+        pytest.importorskip(NEEDED[page], reason=f"{NEEDED[page]} is not here: `make help` says what installs it")
     run_python(page, tmp_path)
     examples = doctest.DocTestParser().get_examples("\n".join(blocks(page, "python")))
     assert len(examples) >= 3
