@@ -217,9 +217,8 @@ def _add_document(part: PairTables, stop: FloatArray, n: IntArray) -> PairTables
     a, b = np.arange(tables.shape[-2])[:, None], np.arange(tables.shape[-1])
     s, q = stop[:, None, None], 1 - stop[:, None, None]
     size = n + 1.0
-    n_beside = size - (
-        a + b
-    )  # documents beside the a and b, the marked ones and the new one too where a table is not 0
+    # Documents beside the a and b, the marked ones and the new one too where a table is not 0
+    n_beside = size - (a + b)
     added = np.empty_like(tables)
     for n_marked, rows in MARKED:
         np.multiply(tables[rows], (n_beside - n_marked) / size, out=added[rows])
@@ -372,8 +371,10 @@ def find_gain_moments(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the means over the ranks that the stoppers take.
 
-    A walk over the ranks: the state is the number of stoppers that were seen above the rank. Where c were seen, the
-    next one is stopper c, so a slice of numbers seen is also one of next stoppers.
+    A walk from rank to rank. It carries a table whose columns say how many stoppers were seen above the rank. Row 0
+    has the chance of each number, and row a + 1 has E[w(T_a); so many seen], the gain of stopper a in that case. Where
+    c were seen, the next one is stopper c. So where it comes, column c moves into column c + 1, and its rows times w
+    of the rank go to the mean of stopper c (row 0) and to its pairs with the stoppers above it (the other rows).
 
     Parameters
     ----------
@@ -392,40 +393,28 @@ def find_gain_moments(
     pairs : ndarray of shape (b, n_late, n_late)
         E[w(T_a) w(T_a')] for a <= a', 0 below the diagonal.
     """
-    n_groups = len(index)
     inside, tied = groups.inside[index], groups.tied[index, None]
-    n_seen = np.arange(n_late + 1)
-    chance = np.zeros((n_groups, n_late + 1))  # that so many stoppers are above the rank
-    chance[:, 0] = 1.0
-    gained = np.zeros((n_groups, n_late, n_late + 1))  # E[w(T_a); so many seen], by a and number seen
-    mean, pairs = np.zeros((n_groups, n_late)), np.zeros((n_groups, n_late, n_late))
+    # One stopper more than is looked at, so that those who saw n_late can go on like all; its values are not returned
+    carried = np.zeros((len(index), n_late + 2, n_late + 2))
+    carried[:, 0, 0] = 1.0
+    moments = np.zeros((len(index), n_late + 2, n_late + 1))
     low, high = 0, 1  # the numbers seen from low to high - 1 are not negligible
     for place in range(int(inside.max())):
-        rank = np.minimum(groups.above[index] + place, len(weights) - 1)
-        w = np.where(place < inside, weights[rank], 0.0)[:, None]
-        likely = np.flatnonzero((chance[:, low:high] > NEGLIGIBLE_CHANCE).any(axis=0))
+        likely = np.flatnonzero((carried[:, 0, low:high] > NEGLIGIBLE_CHANCE).any(axis=0))
         if not len(likely):
             break  # every order has more stoppers above
         low, high = low + int(likely[0]), min(low + int(likely[-1]) + 2, n_late + 1)
-        top = min(high, n_late)  # later stoppers are not looked at
-        seen = slice(low, high)
-        next_stopper = slice(low, top)
-        seen_then = slice(low + 1, top + 1)  # with the next stopper
-        is_stopper = np.clip((n_stoppers[:, None] - n_seen[seen]) / np.maximum(tied - place, 1), 0.0, 1.0)
-        # What leaves each number seen, as the rank has a stopper; and the part of it whose stopper is looked at
-        leaving = chance[:, seen] * is_stopper
-        gained_leaving = gained[:, :top, seen] * is_stopper[:, None, :]
-        arriving = leaving[:, : top - low]
-        gained_arriving = gained_leaving[:, :, : top - low]
-        stopper = n_seen[next_stopper]
-        # The next stopper is on this rank: with each stopper above it, with itself, and alone
-        pairs[:, :top, next_stopper] += gained_arriving * w[:, :, None]
-        pairs[:, stopper, stopper] += arriving * w * w
-        mean[:, next_stopper] += arriving * w
-        # From here on it is one of those seen
-        gained[:, :top, seen] -= gained_leaving
-        gained[:, :top, seen_then] += gained_arriving
-        gained[:, stopper, stopper + 1] += arriving * w
-        chance[:, seen] -= leaving
-        chance[:, seen_then] += arriving
-    return mean, pairs
+        n_seen = np.arange(low, high)
+        stopper_on_rank = np.clip((n_stoppers[:, None] - n_seen) / np.maximum(tied - place, 1), 0.0, 1.0)
+        rank = np.minimum(groups.above[index] + place, len(weights) - 1)
+        w = np.where(place < inside, weights[rank], 0.0)[:, None]
+        # Where high - 1 were seen, the last of them is stopper high - 2, in row high - 1: the rows below have 0
+        moved = carried[:, :high, low:high] * stopper_on_rank[:, None, :]
+        moments[:, :high, low:high] += moved * w[:, :, None]
+        carried[:, :high, low:high] -= moved
+        carried[:, :high, low + 1 : high + 1] += moved
+        # The next stopper is now one of those seen, with its gain, and a pair with itself
+        gain = moved[:, 0] * w
+        carried[:, n_seen + 1, n_seen + 1] += gain
+        moments[:, n_seen + 1, n_seen] += gain * w
+    return moments[:, 0, :n_late], moments[:, 1 : n_late + 1, :n_late]
