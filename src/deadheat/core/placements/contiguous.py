@@ -14,11 +14,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.core.arrays import BoolArray, IntArray, concatenate_ranges, find_codes, run_starts
+from deadheat.core.arrays import BoolArray, IntArray, find_codes, run_starts
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import ROWS_OF_THREAD, Blocks, write_numbers
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads, guard_polars
+from deadheat.core.io.kinds import KEYS
 from deadheat.core.io.splitting import HASH_BITS, hash_doc_ids
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.building import build_from_frames
@@ -31,7 +32,6 @@ AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache 
 ROWS_OF_PIECE = 1 << 18  # rows looked at together: their scores stay in the processor's cache
 
 Hashes: TypeAlias = NDArray[np.uint32]
-Keys: TypeAlias = NDArray[np.uint64]  # of a query and the hash of a document
 
 
 class ContiguousEngine:
@@ -202,11 +202,10 @@ class JudgedRows:
 
 
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
-    """Find the judged documents among the rows, in three steps.
+    """Find the judged documents among the rows, in two steps.
 
     1. Candidates are the rows whose hash may be that of a document that is judged for any query.
-    2. Each is paired with the judgments of the same hash for its own query.
-    3. Of these pairs, those with the same id remain.
+    2. Of these, those remain that have a judgment by their ids.
 
     Parameters
     ----------
@@ -214,43 +213,20 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
         query_id, doc_id and relevance; they may be of other queries too.
     blocks : Blocks
     """
-    queries = pl.DataFrame({"query_id": blocks.query_ids}).with_columns(query=pl.col("query_id").rank("dense"))
-    judged = judgments.join(queries.unique(), on="query_id", how="inner", maintain_order="left")
+    judged = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.unique().implode()))
     judged_hashes = judged.select(hash_doc_ids()).to_series().to_numpy()
-    judged_keys = _combine_keys(judged["query"].to_numpy(), judged_hashes)
     rows = _find_candidates(judged_hashes, blocks.hashes)
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
-    row_keys = _combine_keys(queries["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
-    candidate, judgment = _pair_equal_keys(row_keys, judged_keys)
-    retrieved_docs = blocks.frame["doc_id"].gather(rows[candidate])
-    judged_docs = judged["doc_id"].gather(judgment)
-    is_same = (retrieved_docs == judged_docs).to_numpy()
-    candidate = candidate[is_same]
-    judgment = judgment[is_same]
-    return JudgedRows(judged.drop("query")[judgment], rows[candidate], block[candidate])
-
-
-def _pair_equal_keys(row_keys: Keys, judged_keys: Keys) -> tuple[IntArray, IntArray]:
-    """Return all pairs of a row and a judgment with the same key, as the places of both among the keys.
-
-    Pairs are in the order of the rows. Several judgments may have one key, as different ids may have one hash.
-    """
-    order = np.argsort(judged_keys, kind="stable")
-    sorted_keys = judged_keys[order]
-    starts = run_starts(sorted_keys)  # where each group of equal keys begins
-    group_keys = sorted_keys[starts]
-    group_sizes = np.diff(starts, append=len(sorted_keys))
-    # for each row the last group whose key is not larger; -1 if all are larger, so that the keys differ below
-    group = np.searchsorted(group_keys, row_keys, side="right") - 1
-    n_equal = np.where(group_keys[group] == row_keys, group_sizes[group], 0)
-    row = np.repeat(np.arange(len(row_keys)), n_equal)
-    judgment = order[concatenate_ranges(starts[group], n_equal)]
-    return row, judgment
-
-
-def _combine_keys(query: IntArray, hashes: Hashes) -> Keys:
-    """Return one number for each query with its hash."""
-    return (query.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
+    candidates = pl.DataFrame(
+        {
+            "query_id": blocks.query_ids.gather(block),
+            "doc_id": blocks.frame["doc_id"].gather(rows),
+            "row": rows,
+            "block": block,
+        }
+    )
+    found = candidates.join(judged, on=KEYS, how="inner", maintain_order="left")
+    return JudgedRows(found.select(judgments.columns), found["row"].to_numpy(), found["block"].to_numpy())
 
 
 def _find_candidates(judged_hashes: Hashes, hashes: pl.Series) -> IntArray:
