@@ -44,7 +44,7 @@ https://doi.org/10.1093/biomet/78.3.557. Butler 2007, Saddlepoint Approximations
 https://doi.org/10.1017/CBO9780511619083.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -120,7 +120,7 @@ class Mixture:
     sums: FloatArray
     sizes: FloatArray
 
-    def select(self, rows: BoolArray | IntArray) -> "Mixture":
+    def select(self, rows: BoolArray) -> "Mixture":
         """Return some rows."""
         return Mixture(self.sums[rows], self.sizes[rows])
 
@@ -149,49 +149,6 @@ def _find_lower_bounds(sums: FloatArray, sizes: FloatArray, added: FloatArray, t
     return bounds
 
 
-def _find_quantiles(mixture: Mixture, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the means that D falls below with these probabilities, by the saddlepoint, and the saddlepoints.
-
-    Newton's method in the logarithm of the mean, because z is nearly linear in it. A step that leaves the bracket is
-    replaced by the middle of the bracket.
-    """
-    targets = NORMAL_QUANTILE(tails)
-    means = _guess_quantiles(mixture, targets)
-    lowest = np.zeros_like(means)
-    highest = (mixture.sums / mixture.sizes).max(axis=1)
-    saddlepoints = np.zeros_like(means)
-    rows = np.arange(len(means))  # those whose search goes on
-    for _ in range(MAX_STEPS):
-        active = mixture.select(rows) if len(rows) < len(means) else mixture
-        active_means = means[rows]
-        gaps = active.gaps(active_means)
-        s = _find_saddlepoints(gaps, saddlepoints[rows])
-        saddlepoints[rows] = s
-        approximation = _approximate_tails(gaps, s)
-        excess = approximation.z - targets[rows]
-        lowest[rows] = np.where(excess < 0, active_means, lowest[rows])
-        highest[rows] = np.where(excess > 0, active_means, highest[rows])
-        sum_of_sizes = (active.sizes / approximation.factors).sum(axis=1)
-        slopes = active_means * approximation.s_over_r * sum_of_sizes  # of z, by the logarithm of the mean
-        next_means = active_means * np.exp(-excess / slopes)
-        is_inside = (next_means >= lowest[rows]) & (next_means <= highest[rows])
-        next_means = np.where(is_inside, next_means, (lowest[rows] + highest[rows]) / 2)
-        goes_on = np.abs(excess) >= QUANTILE_ERROR
-        rows = rows[goes_on]
-        if not len(rows):
-            break
-        means[rows] = next_means[goes_on]
-    return means, saddlepoints
-
-
-def _guess_quantiles(mixture: Mixture, targets: FloatArray) -> FloatArray:
-    """Return the means at which a search begins, as if the logarithm of D was normal."""
-    n_queries = mixture.sizes.sum(axis=1)
-    centres = mixture.sums.sum(axis=1) / n_queries
-    errors = np.sqrt((mixture.gaps(centres) ** 2).sum(axis=1)) / n_queries
-    return centres * np.exp(targets * errors / centres)
-
-
 @dataclass(frozen=True, eq=False)
 class TailApproximation:
     """The saddlepoint approximation of P(D <= mean).
@@ -209,6 +166,100 @@ class TailApproximation:
     z: FloatArray
     s_over_r: FloatArray
     factors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The columns whose quantiles are searched: each has a row of the mixture and a value in the other arrays.
+
+    Attributes
+    ----------
+    mixture : Mixture
+    column : ndarray of int, shape (n_rows,)
+        Which column it is.
+    targets : ndarray of float, shape (n_rows,)
+        The z to reach.
+    means : ndarray of float, shape (n_rows,)
+        The mean to try next.
+    lowest, highest : ndarray of float, shape (n_rows,)
+        The bracket that the quantile is in.
+    saddlepoints : ndarray of float, shape (n_rows,)
+        Those of the mean before, from which the next ones are searched.
+    """
+
+    mixture: Mixture
+    column: IntArray
+    targets: FloatArray
+    means: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    saddlepoints: FloatArray
+
+    def select(self, rows: BoolArray) -> "Search":
+        """Return some rows."""
+        if rows.all():
+            return self
+        return Search(
+            self.mixture.select(rows),
+            self.column[rows],
+            self.targets[rows],
+            self.means[rows],
+            self.lowest[rows],
+            self.highest[rows],
+            self.saddlepoints[rows],
+        )
+
+
+def _find_quantiles(mixture: Mixture, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the means that D falls below with these probabilities, by the saddlepoint, and the saddlepoints."""
+    search = _begin_search(mixture, NORMAL_QUANTILE(tails))
+    means = np.empty_like(tails)
+    saddlepoints = np.empty_like(tails)
+    for _ in range(MAX_STEPS):
+        gaps = search.mixture.gaps(search.means)
+        s = _find_saddlepoints(gaps, search.saddlepoints)
+        means[search.column] = search.means
+        saddlepoints[search.column] = s
+        approximation = _approximate_tails(gaps, s)
+        excess = approximation.z - search.targets
+        goes_on = np.abs(excess) >= QUANTILE_ERROR
+        if not goes_on.any():
+            break
+        search = _take_step(search, s, approximation, excess).select(goes_on)
+    return means, saddlepoints
+
+
+def _begin_search(mixture: Mixture, targets: FloatArray) -> Search:
+    """Return the search for the means whose z are `targets`."""
+    means = _guess_quantiles(mixture, targets)
+    lowest = np.zeros_like(means)
+    highest = (mixture.sums / mixture.sizes).max(axis=1)
+    return Search(mixture, np.arange(len(means)), targets, means, lowest, highest, np.zeros_like(means))
+
+
+def _take_step(search: Search, s: FloatArray, approximation: TailApproximation, excess: FloatArray) -> Search:
+    """Return the search with the next means, where z at the present ones exceeds the targets by `excess`.
+
+    Newton's method in the logarithm of the mean, because z is nearly linear in it. A step that leaves the bracket is
+    replaced by the middle of the bracket.
+    """
+    means = search.means
+    lowest = np.where(excess < 0, means, search.lowest)
+    highest = np.where(excess > 0, means, search.highest)
+    sum_of_sizes = (search.mixture.sizes / approximation.factors).sum(axis=1)
+    slopes = means * approximation.s_over_r * sum_of_sizes  # of z, by the logarithm of the mean
+    newton = means * np.exp(-excess / slopes)
+    is_inside = (newton >= lowest) & (newton <= highest)
+    next_means = np.where(is_inside, newton, (lowest + highest) / 2)
+    return replace(search, means=next_means, lowest=lowest, highest=highest, saddlepoints=s)
+
+
+def _guess_quantiles(mixture: Mixture, targets: FloatArray) -> FloatArray:
+    """Return the means at which a search begins, as if the logarithm of D was normal."""
+    n_queries = mixture.sizes.sum(axis=1)
+    centres = mixture.sums.sum(axis=1) / n_queries
+    errors = np.sqrt((mixture.gaps(centres) ** 2).sum(axis=1)) / n_queries
+    return centres * np.exp(targets * errors / centres)
 
 
 def _approximate_tails(gaps: FloatArray, s: FloatArray) -> TailApproximation:
