@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import importlib.metadata
 import os
 import platform
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from bench.lines import Row
 
@@ -19,15 +19,19 @@ PACKAGES = (
     *("deadheat", "numpy", "polars", "pandas", "narwhals", "pytrec_eval-terrier", "ir-measures", "ranx"),
     *("tie-aware-retrieval-metrics", "scikit-learn"),
 )
-METHOD = (
-    "Each tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn"
-    " with what its line compares it with (A B A B); ratios are medians of the ratios pair by pair, seconds are"
-    " medians, peak memory is the largest resident set that the operating system counted. Dicts, the small evaluation,"
-    " the tied documents and the tools that average over ties are timed inside one process, and so are matrices of"
-    " scores, torchmetrics beside them where it is installed; ten times the rows from after the import to the means."
-    " CPU seconds are those of all threads together: deadheat and Polars read files with all cores, the others with"
-    " one."
-)
+HEAD = ["line", "target", "measured", "", "times", "peak memory", "commit"]
+METHOD = """\
+`make bench BENCH="--large --repeats 5"` measures all lines, `--only NAME` some: a row keeps the commit of which it was
+measured, and rows of one commit are of one machine, mostly that below. Seconds depend on the machine, ratios hardly.
+
+A tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn with what
+its line compares it with (A B A B). A ratio is the median of the ratios pair by pair, seconds are medians, peak memory
+is the largest resident set that the operating system counted. Dicts, the small evaluation, tied documents, matrices and
+the tools that average over ties are timed inside one process; ten times the rows from after the import to the means.
+CPU seconds are those of all threads: deadheat and Polars read files with all cores, the others with one.
+
+The run has 6,980 queries x 1,000 documents; sparse qrels have one relevant document a query, graded ones about twenty
+judgments."""
 VERDICTS = {True: "pass", False: "MISS", None: ""}
 
 
@@ -63,28 +67,44 @@ def system() -> str:
         return f"{platform.system()} {platform.release()}"
 
 
-def markdown(rows: Iterable[Row]) -> list[str]:
-    """Return the rows as a table in Markdown."""
-    head = ["line", "target", "measured", "", "times", "peak memory"]
-    body = [[row.line, row.target, row.measured, VERDICTS[row.passed], row.detail, row.memory] for row in rows]
-    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body)]
+def commit() -> str:
+    """Return the commit of the code, with a plus sign if files have changed since."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - git is found on PATH
+        cwd=RESULTS.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return described.stdout.strip()
 
 
-def write(rows: Sequence[Row], command: str, size: str) -> None:
-    """Write ``bench/RESULTS.md``."""
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    text = [
-        "# How fast, and with how much memory",
-        "",
-        f"Measured on {today} by `{command}`. {size}",
-        "",
-        *(f"* {line}" for line in machine()),
-        "",
-        *markdown(rows),
-        "",
-        METHOD,
-        "",
-    ]
+def cells_of(row: Row, measured_at: str) -> list[str]:
+    """Return a row of the table."""
+    return [row.line, row.target, row.measured, VERDICTS[row.passed], row.detail, row.memory, measured_at]
+
+
+def read_table() -> dict[str, list[str]]:
+    """Return the rows of the table that is there, by their line."""
+    rows = {}
+    for line in RESULTS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("| "):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            rows[cells[0]] = cells
+    for heading in ("line", "---"):
+        rows.pop(heading, None)
+    return rows
+
+
+def write(rows: Sequence[Row]) -> None:
+    """Write what was measured into the table of ``bench/RESULTS.md``; rows of other lines stay."""
+    measured_at = commit()
+    table = read_table()
+    for row in rows:
+        table[row.line] = cells_of(row, measured_at)
+    lines = [f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *table.values())]
+    facts = [f"* {fact}" for fact in machine()]
+    text = ["# How fast, and with how much memory", "", *lines, "", METHOD, "", *facts, ""]
     RESULTS.write_text("\n".join(text), encoding="utf-8")
 
 
