@@ -521,6 +521,7 @@ COLUMNS = Plugin(
 EXPORTS = Plugin(
     name="exports",
     help="Read results and judgments as search libraries, engines and other tools have them.",
+    readers=(FileFormats("deadheat.plugins.exports.msmarco", ("msmarco",), ()),),
     dialects=("deadheat.plugins.exports.quepid_tables",),
     objects=(  # a document is read by the first that matches
         "deadheat.plugins.exports.forms",
@@ -690,7 +691,7 @@ ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first;
 )
 
 ORDER_OF_FORMATS = (  # of files, as errors list them; one that is not here comes last
-    *("trec", "csv", "tsv", "jsonl", "json", "letor", "parquet", "npz"),
+    *("trec", "csv", "tsv", "jsonl", "json", "letor", "parquet", "npz", "msmarco"),
 )
 
 ORDER_OF_INTERVAL_STEPS = (  # parts of scores that change the interval of a mean; one that is not here comes last

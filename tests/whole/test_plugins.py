@@ -179,6 +179,8 @@ NEEDS = {
         "dh.Run.of_results({'q1': [{'node': 1, 'score': 0.5}]})",
         "dh.Qrels({'requests': [{'id': 'q1', 'ratings': [{'_id': 'a', 'rating': 1}]}]})",
         "dh.Qrels('ir_datasets:vaswani')",
+        "dh.Run('one.run', format='msmarco')",
+        "call('evaluate', 'x.qrels', 'one.run', '--input-format', 'msmarco')",
         "dh.Run(type('Run', (), {'run': {}, 'to_dict': lambda self: {}})())",  # as of ranx
         "dh.Run(__import__('pathlib').Path(dh.__file__).parent)",  # a folder
     ),

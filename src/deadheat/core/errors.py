@@ -17,8 +17,8 @@ from deadheat.core.wording import LONGEST_GIVEN, cut_long_words, did_you_mean, e
 ABSENT: Any = object()  # stands for "not given" where None may be a value that was given
 STDIN = "/dev/stdin"
 STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # names that a shell makes up for a pipe
-# The argument of commands with the format of a file, by what the file holds; of any other file it is "from".
-FORMAT_ARGUMENTS = {"cases": "input_format", "documents": ""}
+# The argument of commands with the format of a file, by what the file holds ("": qrels or a run); others have none.
+FORMAT_ARGUMENTS = {"": "from", "cases": "input_format"}
 
 
 class Advice(NamedTuple):
@@ -81,7 +81,7 @@ def _describe_advice(options: Options, advice: Advice, path: Path | None) -> str
         steps.append(f"{step} {advice.endings}")
     name = advice.argument
     if name == "format":
-        name = FORMAT_ARGUMENTS.get(advice.of, "from")
+        name = FORMAT_ARGUMENTS.get(advice.of, "")
     if name in options:
         value = _add_prefix(advice.value, advice.of)
         steps.append(f"give {_name_argument(options, name, value)}")

@@ -198,7 +198,7 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> dh.Qrels |
 def _doubt(path: Path, form: Format) -> str:
     """Return why the kind of a file cannot be inferred; empty if its rows or column names show it."""
     if form.columns is None:
-        return "" if form.has_tag else f"is {form.name.upper()}"
+        return "" if form.shows_kind else f"is {form.name.upper()}"
     if not path.is_file():
         return f"is a stream of {form.name}, whose columns cannot be read ahead"
     try:

@@ -18,7 +18,7 @@ from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.core.cli.evaluators import EvaluatorOption, evaluator_asked
 from deadheat.core.cli.figures import befores, draw_figures, rule_of_figures, with_figure_options, write_figures
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import open_qrels, split_judgments
+from deadheat.core.cli.inputs import named_format, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import COLLECTION, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, with_options
 from deadheat.core.cli.paths import INPUT, PATH, named_runs, shown_path
@@ -147,7 +147,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     # report typos before large files are read
     qrels, runs = split_judgments(qrels, runs)
     conventions, measures = conventions_of(options), measures_of(options)
-    form = _form_of(*(runs or [qrels])) if len(runs) < 2 and judgments_asked() is None else None
+    form = _form_of(qrels, runs)
     if _print_instead(EvaluationRequest(qrels, runs, form, measures, conventions, options)):
         return
     check_strata(options)
@@ -400,10 +400,14 @@ def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) 
     return run.rows.pick_document(shared), qrels.rows.pick_document(shared)
 
 
-def _form_of(path: str) -> str | None:
-    """Return the name of the format of a file that can be read."""
+def _form_of(qrels: str, runs: tuple[str, ...]) -> str | None:
+    """Return the format of the runs, if it was given, or of the only file of scores, if that can be read."""
+    form = named_format("run")
+    if form is not None or len(runs) > 1 or judgments_asked() is not None:
+        return form
     from deadheat.core.io.formats import find_format
 
+    path = runs[0] if runs else qrels
     try:
         return find_format(path, None).name if Path(path).is_file() else None
     except DataError:  # reading it raises the error

@@ -47,7 +47,7 @@ def _qrels_of(path: str) -> dh.Qrels:
         qrels = option.qrels_of(path)
         if qrels is not None:
             return qrels
-    return dh.Qrels(path, columns=named_columns("qrels"))
+    return dh.Qrels(path, format=named_format("qrels"), columns=named_columns("qrels"))
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
@@ -66,7 +66,8 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     options = asked()
     run = _run_of(path, name or label(path), form).normalized(options.get("normalize_ids"))
     if keyed and options.get("then_by"):
-        run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
+        keys = [_read_key(key) for key in options["then_by"]]
+        run = run.then_by(*keys, score_precision=options.get("score_precision"))
     return checked_run(run)
 
 
@@ -77,7 +78,16 @@ def _run_of(path: str, name: str, form: str | None) -> dh.Run:
         if run is not None:
             return run
     is_ascending = bool(asked().get("ascending"))
+    form = named_format("run") or form
     return dh.Run(path, name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
+
+
+def _read_key(key: str) -> dh.Run | str:
+    """Return the run that orders ties, where its format was given; else its path, or the column of the run's file."""
+    form = named_format("run")
+    if form is None or not Path(key).exists():
+        return key
+    return dh.Run(key, name=label(key), format=form)
 
 
 def source_of(path: str) -> object:
@@ -157,6 +167,16 @@ def named_columns(kind: str) -> dict[str, str]:
     named: dict[str, str] = asked().get("columns") or {}
     own = {name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")}
     return {name: column for name, column in named.items() if "." not in name} | own
+
+
+def named_format(kind: str) -> str | None:
+    """Return the format that the user names for a kind of files; None if their names say it."""
+    formats: dict[str, str] = asked().get("file_formats") or {}
+    if kind not in formats:
+        return None
+    from deadheat.core.io.formats import choose_format
+
+    return choose_format("", formats[kind])
 
 
 def _is_stream(path: str) -> bool:

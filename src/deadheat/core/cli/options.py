@@ -12,7 +12,7 @@ import click
 
 from deadheat.core import hooks
 from deadheat.core.cli.help import Command, flags, option
-from deadheat.core.cli.parsing import n_bytes, parsed_names
+from deadheat.core.cli.parsing import n_bytes, parsed_formats, parsed_names
 from deadheat.core.cli.paths import INPUT
 from deadheat.core.design import Design
 from deadheat.core.saving import Rejudging, Saving
@@ -219,6 +219,15 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         " run.doc_id=hit.",
         heading="input",
     ),
+    "file_formats": option(
+        "--input-format",
+        "file_formats",
+        metavar="FORMAT",
+        callback=parsed_formats,
+        help="Format of the files of qrels and runs, such as msmarco; default: by their names. Of one kind of files as"
+        " in run=msmarco.",
+        heading="input",
+    ),
     "ascending": option("--ascending", is_flag=True, help="Lower scores rank first, as of distances.", heading="input"),
     "normalize_ids": option(
         "--normalize-ids",
@@ -283,7 +292,7 @@ SAVING = ("save_depth", "label", "commit", "replace")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in options_of(Design, "statistics") if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")
-READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
+READING = ("decimal", "columns", "file_formats", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
 LIMITS = ("max_memory",)
 FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")

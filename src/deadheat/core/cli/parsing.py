@@ -42,6 +42,20 @@ def parsed_names(_: click.Context, option: click.Parameter, given: str | Sequenc
     return dict(pairs)
 
 
+def parsed_formats(_ctx: click.Context, _option: click.Parameter, text: str | None) -> dict[str, str]:
+    """Return the format in ``msmarco`` for qrels and runs, or those in ``qrels=csv,run=msmarco``, by kind."""
+    formats: dict[str, str] = {}
+    for part in (text or "").split(","):
+        kind, is_of_kind, name = part.strip().rpartition("=")
+        if not is_of_kind and name:
+            formats = {"qrels": name, "run": name}
+        elif kind in {"qrels", "run"} and name and kind not in formats:
+            formats[kind] = name
+        elif part:
+            raise click.BadParameter("write one format, such as msmarco, or formats as in qrels=csv,run=msmarco")
+    return formats
+
+
 def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
     """Read whole numbers such as ``1,5,10``: from 0 on for decimals, else from 1 on."""
     if text is None:

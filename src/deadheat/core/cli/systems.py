@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core import hooks
 from deadheat.core.cli.errors import refuse_if
-from deadheat.core.cli.inputs import named_columns, source_of
+from deadheat.core.cli.inputs import named_columns, named_format, source_of
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.paths import asked
 
@@ -85,6 +85,7 @@ def _system_in(path: str, name: str, form: str | None) -> System | None:
 
     options = asked()
     source = source_of(path)
+    form = named_format("run") or form
     if source is path and not any(has_column(Path(path), column, form) for column in hooks.list_run_columns()):
         return None
     from deadheat.core.evaluation.systems import system_in

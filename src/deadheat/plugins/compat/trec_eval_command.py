@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import check_inputs, open_qrels, open_run
+from deadheat.core.cli.inputs import check_inputs, named_format, open_qrels, open_run
 from deadheat.core.cli.options import LAST, command, complete_from, with_options
 from deadheat.core.cli.paths import INPUT, kept, label
 from deadheat.core.cli.printing import emit
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     heading="ties",
     rank=80,
 )
-@with_options(*LAST)
+@with_options("file_formats", *LAST)
 def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Print what trec_eval prints, line by line, for the same options.
 
@@ -94,7 +94,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
 
-    del options["check_duplicates"]  # what is opened is checked
+    del options["check_duplicates"], options["file_formats"]  # what is opened is read and checked so
     options |= {"version": int(options["version"]), "ties": tie_policy(options["ties"], OF_TREC_EVAL)}
     wanted = requested(measures or ["official"], options["version"])
     check_inputs([qrels, run])
@@ -134,7 +134,7 @@ def _read_leniently(path: Path, evaluate: "Callable[[Path], str]") -> str:
     try:
         return evaluate(path)
     except MalformedRowError:
-        if find_format(path, None).name not in {"trec", "tsv"}:
+        if find_format(path, named_format("run")).name not in {"trec", "tsv"}:
             raise
         folder = click.get_current_context().with_resource(TemporaryDirectory(prefix="deadheat-"))
         target = Path(folder) / path.name.removesuffix(".gz").removesuffix(".zst")

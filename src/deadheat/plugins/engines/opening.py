@@ -9,9 +9,9 @@ import click
 
 import deadheat as dh
 from deadheat.core.checks import check_choice
-from deadheat.core.cli.errors import refuse
+from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.input_options import InputOption
-from deadheat.core.cli.inputs import named_columns
+from deadheat.core.cli.inputs import named_columns, named_format
 from deadheat.core.cli.paths import asked
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.structures import copy_with
@@ -65,6 +65,10 @@ def check_engine() -> None:
         from deadheat.plugins.engines.frames import ENGINES
 
         check_choice("engine", name, ENGINES)
+        refuse_if(
+            named_format("run"),
+            f"--engine {name} reads runs by their names: give --input-format qrels=FORMAT, or leave out one of the two",
+        )
         refuse(("then_by",), f"takes runs into memory: leave out --engine {name}")
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import deadheat as dh
-from deadheat.core.cli.inputs import named_columns, open_qrels
+from deadheat.core.cli.inputs import named_columns, named_format, open_qrels
 from deadheat.core.cli.paths import named_runs
 from deadheat.core.errors import SwappedFilesError
 from deadheat.plugins.judges.labels import Labels, labels_of
@@ -21,4 +21,5 @@ def read_labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
     """Read what a judge said, which may be written as a run."""
     with suppress(SwappedFilesError):
         return open_qrels(path)
-    return dh.Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
+    # grades, which do not rank
+    return dh.Run(path, name=name, format=named_format("run"), columns=named_columns("run"))

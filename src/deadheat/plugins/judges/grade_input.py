@@ -10,7 +10,7 @@ from typing import Any, Literal
 import deadheat as dh
 from deadheat.core.cli.errors import refuse
 from deadheat.core.cli.input_options import InputOption
-from deadheat.core.cli.inputs import named_columns
+from deadheat.core.cli.inputs import named_columns, named_format
 from deadheat.core.cli.paths import asked
 from deadheat.core.errors import DataError
 
@@ -58,7 +58,7 @@ def _is_run(path: str) -> bool:
         if has_column(Path(path), column):
             return False
     with suppress(DataError):
-        dh.Run(path, columns=named_columns("run"))
+        dh.Run(path, format=named_format("run"), columns=named_columns("run"))
         return True
     return False
 

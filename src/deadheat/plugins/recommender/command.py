@@ -38,7 +38,7 @@ from deadheat.core.cli.printing import Output, output_options
     help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
 )
 @output_options("document", "rows", "scores")
-@with_options("decimal", "columns", "ascending", "normalize_ids", *LIMITS, "flags")
+@with_options("decimal", "columns", "file_formats", "ascending", "normalize_ids", *LIMITS, "flags")
 def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show which items the top k of a run's lists hold, exactly where scores tie.
 

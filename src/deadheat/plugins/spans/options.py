@@ -46,6 +46,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
 }
 NOT_OF_SPANS = (
     "columns",
+    "file_formats",
     "grades",
     "normalize_ids",
     "then_by",

@@ -20,6 +20,8 @@ from deadheat.core.cli.read_options import given_conventions, given_intervals, m
 from deadheat.core.cli.saving import save_all, save_targets
 from deadheat.core.data.judging import JudgesRuns, find_kind_of_qrels
 
+OF_JUDGMENTS = ("columns", "file_formats", "normalize_ids", "check_duplicates")
+
 
 @command(
     "deadheat history weeks/",
@@ -82,7 +84,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
 @with_options("replace", "measures", "ties_not_drawn", *LISTS, "bounds")
 @format_option("document", "rows", "scores", "runs")
 @full_option
-@with_options("other_judgments.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+@with_options("other_judgments.documents", "decimal", *OF_JUDGMENTS, *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
 
@@ -95,7 +97,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     from deadheat.core.report.of_evaluation import report_evaluations
 
     if qrels is None:
-        refuse(("columns", "normalize_ids", "check_duplicates", "documents"), "is of judgments: give QRELS too")
+        refuse((*OF_JUDGMENTS, "documents"), "is of judgments: give QRELS too")
     if options["save"] is None:
         refuse(("replace",), "is of a saved evaluation: give --save FOLDER/ too")
     output = Output(options, [saved, qrels, options["ids"], options.get("documents")])
@@ -127,7 +129,7 @@ def _judgments(evaluation: dh.Evaluation, path: str) -> dh.Qrels | JudgesRuns:
     for other in options_of_judgments():
         what = other.kind().what
         if what == judged:
-            refuse(("columns", "normalize_ids", "check_duplicates"), f"is not for {what}")
+            refuse(OF_JUDGMENTS, f"is not for {what}")
             return other.open_like(path, evaluation.qrels)
         refuse(other.others, f"is about {what}: {evaluation.name} is of {judged}")
     return open_qrels(path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.io.columns import resolve_columns
 from deadheat.core.io.kinds import ANSWERABLE, KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
 from deadheat.core.io.list_order import ListOrder
@@ -109,8 +109,13 @@ class Format:
         Takes a path, and returns the names of its columns, by which qrels and runs differ; None: it has no names.
     recognises : callable or None
         Takes the first bytes of a file whose name says TREC or nothing, and tells whether it is of this format.
+    describe_row : callable
+        Takes the fields of the first row of a file that another format cannot read, and the kind; returns what such a
+        row is in this format, for advice to read it so, or "" if it is none. For formats that no file name says.
     has_tag : bool
-        Whether a run has a tag, so that its rows, without names of columns, are no qrels.
+        Whether a run has a tag.
+    shows_kind : bool
+        Whether rows without names of columns show whether they are qrels or a run, by how many fields they have.
     has_subtopics : bool
         Whether qrels may have a subtopic in each row.
     has_all : bool
@@ -128,7 +133,9 @@ class Format:
     locate: Callable[[Path, Kind, str, str, Mapping[str, str]], list[int]] = lambda *_: []
     columns: Callable[[Path], Iterable[object]] | None = None
     recognises: Callable[[bytes], bool] | None = None
+    describe_row: Callable[[Sequence[str], Kind], str] = lambda *_: ""
     has_tag: bool = False
+    shows_kind: bool = False
     has_subtopics: bool = False
     has_all: bool = False
     is_text: bool = True
@@ -263,6 +270,15 @@ def collect_ranks(rows: pl.LazyFrame) -> pl.DataFrame | None:
         return rows.with_columns(number).collect()
     except pl.exceptions.PolarsError:
         return None
+
+
+def advise_on_row(fields: Sequence[str], kind: Kind) -> Advice | None:
+    """Return advice to read a file as the format that its first row may be of; None if no format says so."""
+    for file_format in FORMATS.values():
+        description = file_format.describe_row(fields, kind)
+        if description:
+            return Advice("format", file_format.name, when=f"if that line is {description}, ")
+    return None
 
 
 def register(form: Format) -> None:

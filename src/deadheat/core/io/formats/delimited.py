@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from deadheat.core.errors import ColumnError, DataError, DeadheatWarning
+from deadheat.core.errors import Advice, ColumnError, DataError, DeadheatWarning
 from deadheat.core.io.byte_counts import count_separators
 from deadheat.core.io.columns import are_cases, find_value_column, has_semicolons, resolve_columns
 from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
@@ -31,6 +31,7 @@ from deadheat.core.io.formats.base import (
     LABELLED_CASES,
     Content,
     Format,
+    advise_on_row,
     collect_ranks,
     frame_of_rows,
     read_answerable,
@@ -41,9 +42,9 @@ from deadheat.core.io.formats.csv_rows import FileRows
 from deadheat.core.io.formats.dialects import find_dialect
 from deadheat.core.io.formats.trec import locate_in_lines, read_trec
 from deadheat.core.io.ids import check_ids_of_row, has_control_characters, has_only_ids
-from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, LIST_NAMES, SUBTOPIC, TEXTS, Kind
+from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, LIST_NAMES, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind
 from deadheat.core.io.unpacking import HEAD, open_file
-from deadheat.core.io.values import are_plain, read_value
+from deadheat.core.io.values import are_plain, is_number_text, read_value
 from deadheat.core.io.writing import Compression, value_as_text, write_text
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
@@ -120,6 +121,8 @@ class HeaderFile:
             As `resolve_columns`; or the documents would be in a column of lists.
         """
         self.given = given
+        if not given:
+            self._refuse_data_as_header()
         names: dict[str, str] = {}
         if self.dialect is not None:
             for key, name in self.dialect.columns[self.kind].items():
@@ -135,6 +138,30 @@ class HeaderFile:
                 path=self.path,
             )
         self.places = {key: self.header.index(name) for key, name in self.columns.items()}
+
+    def _refuse_data_as_header(self) -> None:
+        """Raise `ColumnError` if the first line holds data: no known name, and a number, or a row of a format.
+
+        To give these names as those of the columns would lose that line.
+        """
+        if not KNOWN_NAMES.isdisjoint(self.header):
+            return
+        hint: str | Advice | None = None
+        if self.separator == "\t":
+            hint = advise_on_row(self.header, self.kind)
+        if hint is None and any(is_number_text(name) for name in self.header):
+            names = self.separator.join((*KEYS, VALUE_COLUMN[self.kind]))
+            hint = f"if that line is data, write a header above it, such as {names!r}"
+        if hint is not None:
+            raise ColumnError(
+                f"{self.kind} without a header",
+                allowed="names of columns in the first line",
+                given=self.separator.join(self.header),
+                hint=hint,
+                python=f"dh.read_{self.kind} takes these" if isinstance(hint, Advice) else None,
+                path=self.path,
+                line=1,
+            )
 
     @property
     def value_key(self) -> str | None:

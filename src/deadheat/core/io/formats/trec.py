@@ -39,6 +39,7 @@ from deadheat.core.io.formats.base import (
     COMPARED_ROWS,
     Content,
     Format,
+    advise_on_row,
     collect_ranks,
     frame_of_rows,
     register,
@@ -366,7 +367,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
             line=line,
         )
     if n_fields != len(names):
-        hint = _advise_format(text)
+        hint = _advise_format(text) or advise_on_row(text.split(), kind)
         if hint is not None:
             allowed = f"{len(names)} fields ({' '.join(names)})"
             raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
@@ -476,6 +477,7 @@ register(
         write=write_trec,
         locate=locate_in_lines,
         has_tag=True,
+        shows_kind=True,
         has_subtopics=True,
         splits_at=r"[ \t\n\v\f\r\x00]|^\x{FEFF}",  # NUL marks a binary file, a byte order mark is taken off
     )
