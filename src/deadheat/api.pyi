@@ -24,9 +24,10 @@ from deadheat.core.errors import (
 )
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.io.content import Content
 from deadheat.core.io.documents import register_document
 from deadheat.core.io.files import blocks, decode_utf8
-from deadheat.core.io.formats.base import Content, Format as FileFormat, frame_of_rows, register as register_file_format
+from deadheat.core.io.formats.base import Format as FileFormat, frame_of_rows, register as register_file_format
 from deadheat.core.io.ids import check_ids_of_row
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
 from deadheat.core.io.objects import read_text

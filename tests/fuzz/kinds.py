@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.core.data import unread_rows
+from deadheat.core.data import unread_trec
 from deadheat.core.io.files import blocks
 from deadheat.core.io.records import read_records
 from deadheat.core.measures.notation import split_notation
@@ -128,7 +128,7 @@ class TrecInBlocks(Trec):
     name = "trec" + IN_BLOCKS
 
     def read(self, path: Path) -> list[Row]:
-        with patch.object(unread_rows, "BLOCK", 40), dh.max_memory(1):
+        with patch.object(unread_trec, "BLOCK", 40), dh.max_memory(1):
             found = dh.read_run(path, format="trec").to_polars()
         return [(q, d, repr(score + 0.0)) for q, d, score in found.iter_rows()]
 
@@ -183,7 +183,7 @@ class PlacedInBlocks(TrecInBlocks):
 
     def read(self, path: Path) -> list[Row]:
         run = dh.read_run(path, format="trec")
-        with patch.object(unread_rows, "BLOCK", 40), dh.max_memory(1):
+        with patch.object(unread_trec, "BLOCK", 40), dh.max_memory(1):
             in_blocks = dh.read_run(path, format="trec")
             in_blocks.check_duplicates()
             found = dh.place(self.JUDGED, in_blocks).to_polars()

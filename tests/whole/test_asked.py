@@ -15,7 +15,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.core.measures.notation import BUNDLES
-from deadheat.core.measures.registration import REGISTRY, other_names, trec_names
+from deadheat.core.measures.registration import other_names, trec_names
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.report import data_of_bench, report_bench
@@ -70,7 +70,7 @@ def test_the_name_that_is_written_is_the_name_that_is_read(text: str, label: str
 
 
 def test_every_other_name_of_every_measure_is_kept() -> None:
-    for name, measure in REGISTRY.items():
+    for name, measure in dh.measures().items():
         at = 0.5 if measure.at != "cutoff" else 5
         texts = {text.format(f"{at:g}") for text in trec_names(measure)} | set(other_names(measure)) | {name}
         for text in texts:

@@ -28,7 +28,8 @@ class Mine(RR):
 FILES = """
 import polars as pl
 
-from deadheat.core.io.formats.base import Content, Format, register
+from deadheat.core.io.content import Content
+from deadheat.core.io.formats.base import Format, register
 from deadheat.core.io.kinds import VALUE_COLUMN
 
 

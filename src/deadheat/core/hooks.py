@@ -46,6 +46,7 @@ def use_registry(chosen: Registry) -> None:
         commands_by_name,
         list_tables_beside,
         list_run_columns,
+        _modules_of_measures,
         load,
         features,
     ):
@@ -338,6 +339,26 @@ def list_measures() -> tuple[str, ...]:
         for file in plugin.measures:
             names += file.names
     return tuple(_put_in_order(names, registry().measures))
+
+
+def find_module_of_measure(name: str) -> str | None:
+    """Return the module that has the measure of this name; None for other names, and without its plugin."""
+    return _modules_of_measures().get(name)
+
+
+def is_module_of_measures(module: str) -> bool:
+    """Tell whether a module has measures of plugins that are there: the registry names them."""
+    return module in _modules_of_measures().values()
+
+
+@cache
+def _modules_of_measures() -> dict[str, str]:
+    """Return the module of each measure that is there."""
+    modules = {}
+    for plugin in list_installed():
+        for file in plugin.measures:
+            modules.update(dict.fromkeys(file.names, file.module))
+    return modules
 
 
 def list_formats() -> tuple[str, ...]:

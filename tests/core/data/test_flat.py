@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.flat_names import flatten, flatten_name
-from deadheat.core.measures.registration import REGISTRY, other_names
+from deadheat.core.measures.registration import other_names
 from oracle.variants import VARIANTS
 
 # mlflow/utils/validation.py: names of metrics; and what may be no path
@@ -38,7 +38,7 @@ def check(names: object) -> None:
 @pytest.mark.plugins("spans")
 def test_every_measure_and_variant_has_a_name_of_its_own() -> None:
     notations = {dh.parse_measure(one.notation(cutoff)) for one in VARIANTS for cutoff in one.cutoffs}
-    measures = {str(one): one for one in notations} | dict.fromkeys(REGISTRY)
+    measures = {str(one): one for one in notations} | dict.fromkeys(dh.measures())
     assert len(measures) > 500
     plain = [flatten_name(label) for label in measures]
     check(plain)
@@ -46,7 +46,7 @@ def test_every_measure_and_variant_has_a_name_of_its_own() -> None:
 
 
 def test_every_name_that_can_be_asked_for_is_accepted() -> None:
-    for measure in REGISTRY.values():
+    for measure in dh.measures().values():
         for name in (measure.__name__, *other_names(measure)):
             check([flatten_name(name)])
             check([flatten_name(f"{name}@10")])

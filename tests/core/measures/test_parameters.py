@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ EVERY = sorted(measures().values(), key=repr)
 @pytest.fixture
 def own_measures() -> Iterator[None]:
     """Forget what a test registers."""
-    known, aliases = dict(REGISTRY), dict(ALIASES)
+    known, aliases = measures(), dict(ALIASES)
     yield
     for registry, before in ((REGISTRY, known), (ALIASES, aliases)):
         registry.clear()
@@ -129,6 +130,34 @@ def test_the_list_of_measures_is_there_whatever_was_imported() -> None:
     assert done.stdout.split() == ["RBP(p=0.9)@10", "RR", "RR"]
     for name in ("a.b", "measures.b", "a b", ""):
         assert not hasattr(deadheat, name)
+
+
+OWN = "import deadheat as dh\n@dh.register('mine'{arguments})\nclass {name}(dh.P): pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "taken"),
+    [
+        ("ERR", "", "ERR"),
+        ("MERR", "", "ERR"),
+        ("Mine", ", aliases=('nERR',)", "nERR"),
+        ("Mine", ", aliases=('MERR',)", "ERR"),
+    ],
+)
+def test_names_of_measures_that_were_not_read_are_taken_as_well(name: str, arguments: str, taken: str) -> None:
+    """A file of measures is read when one of them is asked for."""
+    code = OWN.format(name=name, arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert re.search(rf"MeasureError: .*is taken by .*{taken}\b", done.stderr.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "text", ["nerr@5", "MERR", "rbp_resid", "recip_rank", "ndcg_cut_10", "11pt_avg", "mean average recall"]
+)
+def test_a_name_means_the_same_whatever_was_read_before(text: str) -> None:
+    code = f"import deadheat as dh; print(repr(dh.parse_measure({text!r})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == repr(parse_measure(text))
 
 
 def test_ap_over_k_needs_a_cutoff() -> None:

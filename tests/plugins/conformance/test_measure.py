@@ -217,7 +217,7 @@ KINDS: dict[type[dh.P], dict[str, Any]] = {Backwards: {"higher_is_better": False
 
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
-    known, aliases = dict(REGISTRY), dict(ALIASES)
+    known, aliases = dh.measures(), dict(ALIASES)
     yield
     for registry, before in ((REGISTRY, known), (ALIASES, aliases)):
         registry.clear()

@@ -70,11 +70,15 @@ def refuse_others(kept: Collection[str], why: str) -> None:
 
 def refuse(names: Iterable[str], why: str) -> None:
     """Refuse the first of some options that was given on the command line, and say why."""
-    context = click.get_current_context()
     for name in names:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            option = next(one for one in context.command.params if one.name == name)
+        if is_given(name):
+            option = next(one for one in click.get_current_context().command.params if one.name == name)
             raise click.UsageError(f"{long_name(option)} {why}")
+
+
+def is_given(name: str) -> bool:
+    """Tell whether an option was given on the command line."""
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 def refuse_repeated(given: Sequence[click.Parameter]) -> None:

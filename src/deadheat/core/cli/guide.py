@@ -28,7 +28,7 @@ EVERY = "*"
     "deadheat measures --for voice       what suits it, and why",
     "deadheat measures --for k=10        what a cutoff of 10 is good for",
 )
-@click.argument("name", required=False, shell_complete=complete_from("deadheat.core.measures.registration:REGISTRY"))
+@click.argument("name", required=False, shell_complete=complete_from("deadheat.core.hooks:list_measures"))
 @option(
     "--for",
     "use",

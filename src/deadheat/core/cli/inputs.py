@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import deadheat as dh
-from deadheat.core.cli.errors import error_message, refuse, refuse_if
+from deadheat.core.cli.errors import error_message, is_given, refuse, refuse_if
 from deadheat.core.cli.input_options import input_options, input_options_asked
 from deadheat.core.cli.judged import judgments_asked, options_of_judgments
 from deadheat.core.cli.paths import asked, label, stands_for_file
@@ -120,6 +120,8 @@ def split_judgments(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, 
     option = judgments_asked()
     if option is None:
         for other in options_of_judgments():
+            if not any(map(is_given, other.others)):
+                continue  # what its kind is called takes 15 ms to load
             refuse(other.others, f"is about {other.kind().what}: give {other.typed} FILE too")
         return qrels, runs
     refuse(option.refuses, f"is not for {option.typed}")

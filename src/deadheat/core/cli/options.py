@@ -22,8 +22,18 @@ TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  
 
 
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a shell completion with the words of ``module:attribute``, imported then: NumPy takes long to load."""
-    return lambda _, __, incomplete: [word for word in resolve_name(source) if word.startswith(incomplete)]
+    """Return a shell completion with the words of ``module:attribute``, or those that it returns.
+
+    The module is imported then: NumPy takes long to load.
+    """
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        words = resolve_name(source)
+        if callable(words):
+            words = words()
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
 
 
 def _entering(
@@ -94,7 +104,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "notations",
         multiple=True,
         metavar="MEASURE",
-        shell_complete=complete_from("deadheat.core.measures.registration:REGISTRY"),
+        shell_complete=complete_from("deadheat.core.hooks:list_measures"),
         help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
         " 'trec' is most of what trec_eval prints.",
         heading="measures",

@@ -14,13 +14,11 @@ from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
 from deadheat.core.data.source_columns import SourceColumns, find_source_columns
 from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
-from deadheat.core.data.unread_rows import LazyRows, UnreadRows, UnreadTrec
+from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.errors import DuplicateError, SourceTypeError
 from deadheat.core.io.columns import check_given
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import CATALOGUE, FileState, is_in_catalogue
-from deadheat.core.io.folders import choose_file, read_folder
-from deadheat.core.io.formats import Content, choose_format, is_too_large, locate, scan
-from deadheat.core.io.formats.trec import read_first_ranks
 from deadheat.core.io.guarding import check_threads, guard_polars
 from deadheat.core.io.ids import FORMS
 from deadheat.core.io.kinds import Kind
@@ -80,6 +78,8 @@ class DocumentTable(InNotebooks):
         self.name = name or self._label_source(source)
         self.format: str | None = None
         if format is not None:
+            from deadheat.core.io.formats import choose_format  # dicts need no formats of files
+
             self.format = choose_format("", format)
         self.columns: dict[str, str] = {}
         if columns is not None:
@@ -119,6 +119,10 @@ class DocumentTable(InNotebooks):
 
     def _load_file(self, path: Path) -> Content:
         """Return what a file holds; of a folder, what all its files hold, or the one that is to be read."""
+        from deadheat.core.io.folders import choose_file, read_folder
+        from deadheat.core.io.formats import is_too_large, scan  # dicts need no formats of files
+        from deadheat.core.io.formats.trec import read_first_ranks
+
         if path.is_dir():
             content_of_all_files = read_folder(path, self.kind)
             if content_of_all_files is not None:
@@ -161,6 +165,8 @@ class DocumentTable(InNotebooks):
         if is_polars_frame(rows):
             return MemoryRows(rows, content.hashes, content.query_runs)
         if isinstance(rows, Path):
+            from deadheat.core.data.unread_trec import UnreadTrec  # few files are larger than memory
+
             return UnreadTrec(rows)
         if content.reading is None:
             return LazyRows(rows, self.where)
@@ -306,6 +312,8 @@ class DocumentTable(InNotebooks):
 
     def make_duplicate_error(self, pairs: pl.DataFrame) -> DuplicateError:
         """Return the error for repeated pairs: query_id, doc_id and n of each."""
+        from deadheat.core.io.formats import locate  # dicts need no formats of files
+
         query, doc, count = pairs.row(0)
         is_padding = False
         if self.kind == "run":

@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DeadheatWarning
-from deadheat.core.io.formats.base import COMPARED_ROWS, FEWEST_ORDERED
+from deadheat.core.io.content import COMPARED_ROWS, FEWEST_ORDERED
 from deadheat.core.io.list_order import ListOrder
 from deadheat.core.io.nested import Nested
 from deadheat.core.libraries import is_polars_frame, polars as pl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from deadheat.core.libraries import polars as pl
 
@@ -17,7 +17,12 @@ def hash_ids(ids: Sequence[str]) -> str:
     >>> hash_ids(["q1", "q2"]) == hash_ids(["q1q2"])
     False
     """
-    return hashlib.sha256(ids_to_bytes(ids)).hexdigest()
+    return hash_parts([ids_to_bytes(ids)])
+
+
+def hash_parts(parts: Iterable[bytes]) -> str:
+    """Return the SHA-256 of bytes in several parts."""
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def ids_to_bytes(ids: Sequence[str]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -17,8 +16,8 @@ from deadheat.core.data.rows import MappingRows, MemoryRows, Rows, find_first_ro
 from deadheat.core.data.sources import Source
 from deadheat.core.data.unread_rows import LazyRows
 from deadheat.core.errors import DataError
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import FileState
-from deadheat.core.io.formats import Content
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.results import Pick, Reader, Repeated, note_merged_judgments
@@ -323,7 +322,7 @@ class Qrels(DocumentTable):
         """A SHA-256 hash of the judgments, independent of their order; with a judging rule the same for all runs."""
         if self.judging_rule is not None:
             return self.judging_rule.fingerprint(self)
-        from deadheat.core.data.fingerprints import ids_to_bytes, numbers_to_bytes  # asked of few judgments
+        from deadheat.core.data.fingerprints import hash_parts, ids_to_bytes, numbers_to_bytes  # asked of few judgments
 
         rows = self.to_polars().sort("query_id", "doc_id")
         parts = [
@@ -338,7 +337,7 @@ class Qrels(DocumentTable):
             subtopics = self.subtopics.sort("query_id", "doc_id", "subtopic")
             parts.append(ids_to_bytes(subtopics["subtopic"].to_list()))
             parts.append(numbers_to_bytes(subtopics["relevance"]))
-        return hashlib.sha256(b"".join(parts)).hexdigest()
+        return hash_parts(parts)
 
 
 def read_qrels(

@@ -6,7 +6,6 @@ Rows that stay in their own engine, or in a file, are in `unread_rows.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.io.id_columns import IdRuns
+from deadheat.core.io.id_hashes import hash_doc_ids
 from deadheat.core.io.ids import normalize_keys
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.nested import Nested, build_frame, read_numbers
-from deadheat.core.io.splitting import hash_doc_ids
 from deadheat.core.libraries import polars as pl
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def make_blocks(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs
     ----------
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
-        The hashes of the document ids by :func:`~deadheat.core.io.splitting.hash_doc_ids`, if they are known.
+        The hashes of the document ids by :func:`~deadheat.core.io.id_hashes.hash_doc_ids`, if they are known.
     query_runs : IdRuns, optional
         The stretches of equal query_id, if they are known.
     """
@@ -135,6 +134,8 @@ def _find_equal_hashes(blocks: Blocks) -> BoolArray:
         return _find_equal_hashes_in_part(blocks, *part)
 
     if len(parts) > 1:
+        from concurrent.futures import ThreadPoolExecutor  # takes 3 ms to load, and few runs are so large
+
         with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
             blocks_of_parts = list(threads.map(find_in_part, parts))
     else:

@@ -16,7 +16,7 @@ from deadheat.core.data.rows import MemoryRows, Rows
 from deadheat.core.data.several_keys import order_by_keys, rank_tuples
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.formats import Content
+from deadheat.core.io.content import Content
 from deadheat.core.io.memory_limits import exceeds_memory
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked

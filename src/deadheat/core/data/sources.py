@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from deadheat.core import hooks
 from deadheat.core.io.files import check_path, is_in_catalogue
-from deadheat.core.io.formats import COMPRESSED, SUFFIXES, has_column
 
 Source: TypeAlias = object
 """What qrels and runs are read from: a path, dicts, rows, a frame of any library.
@@ -41,6 +40,8 @@ def find_run_column(source: Source, where: str) -> str | None:
         return None
     for column in hooks.list_run_columns():
         if path is not None:
+            from deadheat.core.io.formats import has_column  # dicts need no formats of files
+
             if has_column(path, column):
                 return column
             continue
@@ -53,6 +54,8 @@ def find_run_column(source: Source, where: str) -> str | None:
 
 def make_label(path: Path) -> str:
     """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
+    from deadheat.core.io.formats import COMPRESSED, SUFFIXES  # dicts need no formats of files
+
     name = path.name
     for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx", ".eval"):
         name = name.removesuffix(suffix)

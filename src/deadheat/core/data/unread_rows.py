@@ -1,4 +1,4 @@
-"""Rows that are not in memory: frames that stay in their engine, and files that are read block by block."""
+"""Rows that are not in memory: frames that stay in their engine, and files that are read in batches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
 from deadheat.core.errors import DataError
-from deadheat.core.io.files import BLOCK, FileState
-from deadheat.core.io.formats.trec import MarkedLines, note_comments, read_blocks
+from deadheat.core.io.files import FileState
 from deadheat.core.io.guarding import guard_rows
-from deadheat.core.io.kinds import TREC_FIELDS
-from deadheat.core.io.pages import check_texts
 from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import copy_with
 
@@ -22,9 +19,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from deadheat.core.io.lazy import Reading
-
-BYTES_OF_ROW = 40  # bytes of a short row of TREC
-MIN_BLOCK = 1 << 20  # bytes of a file that are read at once, at least
 
 
 def is_in_memory(frame: nw.LazyFrame[Any]) -> bool:
@@ -132,6 +126,8 @@ class UnreadRows(LazyRows):
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about `n_rows` at a time."""
+        from deadheat.core.io.pages import check_texts  # few rows are read in batches
+
         self.check_file()
         frame: pl.LazyFrame = self.unchecked.to_native()
         with guard_rows(self.where):
@@ -151,41 +147,3 @@ class UnreadRows(LazyRows):
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""
         return MemoryRows(self.frame).repeated_pairs()
-
-
-class UnreadTrec(UnreadRows):
-    """A run in a TREC file, compressed or not, that is larger than memory: it is read block by block."""
-
-    def __init__(self, path: Path) -> None:
-        from deadheat.core.io.lazy import Reading  # which needs Narwhals
-
-        self._path = path
-        self._marked = MarkedLines("run")
-        self.file = FileState.of(path)
-        self.reading = Reading("run", "score")
-        self.where = str(path)
-        self.in_polars = True
-
-    @cached_property
-    def unchecked(self) -> nw.LazyFrame[Any]:
-        """All rows, in memory."""
-        import narwhals as nw
-
-        return nw.from_native(pl.concat(self.batches(BLOCK // BYTES_OF_ROW)).lazy())
-
-    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the rows in their order, about `n_rows` at a time."""
-        self.check_file()
-        self._marked = MarkedLines("run")
-        size = min(BLOCK, max(MIN_BLOCK, n_rows * BYTES_OF_ROW))
-        has_rows = False
-        for frame in filter(len, read_blocks(self._path, "run", self._marked, size)):
-            has_rows = True
-            yield frame
-        self.check_file()
-        if not has_rows:
-            raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
-
-    def notes(self) -> tuple[str, ...]:
-        """Return a note on the comments that were skipped."""
-        return note_comments(len(self._marked.comments), self._path)

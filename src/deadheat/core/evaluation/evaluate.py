@@ -34,7 +34,6 @@ from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
-from deadheat.core.io.splitting import group_in_pieces
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure
@@ -571,6 +570,8 @@ def _list_batches(
     """
     if not has_several_runs:
         return [[("", run)]]
+    from deadheat.core.io.splitting import group_in_pieces  # for several runs
+
     sources: dict[str, Source] = name_items(run.items())
     return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
 

@@ -17,7 +17,6 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_text
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.queries import Queries
 from deadheat.core.data.renderable import Plottable, Renderable
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
@@ -640,6 +639,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> ev.means()["RR"], round(ev.weighted({"q1": 3, "q2": 1}).means()["RR"], 4)
         (0.75, 0.875)
         """
+        from deadheat.core.data.queries import Queries  # few evaluations are weighted
+
         table = queries
         if isinstance(weights, str) and queries is not None:
             table = Queries.of(queries, [weights])

@@ -1,7 +1,6 @@
 """Where a saved evaluation comes from: its time, a label, and the commit of what was evaluated."""
 
 import os
-import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -56,6 +55,8 @@ def _fixed_time() -> datetime | None:
 
 def _git() -> tuple[str, str]:
     """Return branch and commit of this folder's repository; empty without one, and of a branch without a name."""
+    import subprocess  # takes 3 ms to load, and few evaluations are saved
+
     command = ["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=5)  # noqa: S603 - constant

@@ -1,19 +1,23 @@
 """What a column of the table of queries, or a dict, says of each query: its cluster, and its weight."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_list
-from deadheat.core.data.queries import Queries
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import Advice, DataError, ParameterError
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.kernels.weighting import are_equal
 from deadheat.core.wording import format_count, format_list
+
+if TYPE_CHECKING:
+    from deadheat.core.data.queries import Queries
 
 NULLS = ("None", "nan", "<NA>", "NaT")  # as values that are none are written; pandas may not be installed
 
@@ -25,6 +29,8 @@ def _column_of(argument: str, given: object, queries: Source | None, example: st
             raise ParameterError(
                 "is a column of a table", argument=argument, given=given, hint=Advice("queries", "queries.csv")
             )
+        from deadheat.core.data.queries import Queries  # few evaluations have a table of queries
+
         return Queries.of(queries, [given])
     if queries is not None:
         raise ParameterError(

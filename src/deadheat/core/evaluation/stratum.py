@@ -8,18 +8,20 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.checks import as_list
-from deadheat.core.data.queries import Queries
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.core.evaluation.intervals import KNOWN
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
+
+if TYPE_CHECKING:
+    from deadheat.core.data.queries import Queries
 
 Stratum: TypeAlias = str | tuple[str, ...]  # the value of one column, or a tuple of the values of several
 
@@ -81,6 +83,8 @@ def groups(
     dict of str (of several columns: tuple) to ndarray of int
         Ascending. In the order of :class:`Strata`; the strata "(none)", of queries without a value, come last.
     """
+    from deadheat.core.data.queries import Queries  # few evaluations have a table of queries
+
     ids, names = list(query_ids), names_of(columns)
     table = Queries.of(queries, names)
     labels = [table.column(name, ids) for name in names]

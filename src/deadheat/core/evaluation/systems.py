@@ -18,10 +18,7 @@ from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
-from deadheat.core.io.formats import find_format
-from deadheat.core.io.formats.parquet import scan_parquet
 from deadheat.core.io.ids import is_id
-from deadheat.core.io.records import Wanted, read_records
 from deadheat.core.io.result_parts import is_result_set
 
 if TYPE_CHECKING:
@@ -218,6 +215,10 @@ def _label(source: Source, name: str | None) -> str:
 
 def _table_in(path: Path) -> object:
     """Return the table in a file if it is Parquet or has lists; None of others, whose format checks the fields."""
+    from deadheat.core.io.formats import find_format  # dicts need no formats of files
+    from deadheat.core.io.formats.parquet import scan_parquet
+    from deadheat.core.io.records import Wanted, read_records
+
     form = find_format(path, None).name
     if form == "parquet":
         return scan_parquet(path)

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
@@ -12,7 +13,6 @@ from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy
-from deadheat.core.io.formats import find_format
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.matching import hint_at_lost_zeros
 from deadheat.core.wording import format_count, format_list
@@ -144,8 +144,15 @@ def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[D
     is_one = run is qrels if path is None else path == other and path.is_file()
     placed = evaluation.placements
     are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
-    if is_one and are_all and (path is None or not find_format(path, None).has_all):
+    if is_one and are_all and (path is None or not _has_all(path)):
         yield DeadheatWarning(
             f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
             " and nDCG are higher than they are among all relevant documents: give these as qrels"
         )
+
+
+def _has_all(path: Path) -> bool:
+    """Tell whether a file is of a format that has the judgments and the scores of all documents."""
+    from deadheat.core.io.formats import find_format  # dicts need no formats of files
+
+    return find_format(path, None).has_all

@@ -12,7 +12,7 @@ from deadheat.core.io.documents import SWAPPED
 from deadheat.core.io.kinds import OTHER_KIND, Kind
 
 if TYPE_CHECKING:
-    from deadheat.core.io.formats.base import Content
+    from deadheat.core.io.content import Content
 
 QRELS = "qrels/*.tsv"  # of BEIR
 PREDICTIONS = "_predictions.json"  # of MTEB, after the name of the task

@@ -17,7 +17,8 @@ import numpy as np
 from deadheat.core import hooks
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
 from deadheat.core.io.columns import find_value_column, guess_kind, refuse_patterns, resolve_columns
-from deadheat.core.io.formats.base import COMPARED_ROWS, Content, collect_ranks, find_judged_rows, split_off_subtopics
+from deadheat.core.io.content import COMPARED_ROWS, Content
+from deadheat.core.io.formats.base import collect_ranks, find_judged_rows, split_off_subtopics
 from deadheat.core.io.guarding import guard_rows
 from deadheat.core.io.ids import ids_to_text, is_id, make_id_column, refuse_nul
 from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, VALUE_COLUMN, Kind

@@ -12,9 +12,9 @@ from typing import Any
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import SourceTypeError
 from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.content import Content
 from deadheat.core.io.documents import read_export
 from deadheat.core.io.files import is_in_catalogue
-from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
 from deadheat.core.io.nested import copy_nested, has_numbers, is_dict_of_dicts
 from deadheat.core.io.results import Listing, read_lists

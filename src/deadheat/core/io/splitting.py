@@ -16,6 +16,7 @@ from typing import Any, Generic, Self
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_file_lines, misleads_polars, read_plain_head
 from deadheat.core.io.guarding import check_threads
+from deadheat.core.io.id_hashes import hash_doc_ids
 from deadheat.core.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.core.io.memory_limits import fits_in_memory, is_bounded
 from deadheat.core.io.unpacking import open_file
@@ -23,11 +24,9 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import T
 
 # Columns that `split` adds to those of the file
-DOC_HASH = "doc_hash"
 ENDS_EARLY = "ends_early"
 RANK = "rank"
 
-HASH_BITS = 32  # of the 64 of a hash: half the memory to sort
 SMALL = 1 << 20  # bytes up to which a file is read at once
 SMALL_OF_SEVERAL = 1 << 18  # bytes up to which several runs are split faster as one text
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
@@ -35,12 +34,6 @@ ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 PIECE = 1 << 25  # bytes of files that are split together
 MOST_FILES = 64  # of a piece: Polars waits for ever where more than some hundred files are read together
 N_SAMPLED = 20  # lines that show whether a file is written as most are
-
-
-def hash_doc_ids() -> pl.Expr:
-    """Return the high bits of the hash of each doc_id, as a column of UInt32 that is named `DOC_HASH`."""
-    high_bits = pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)
-    return high_bits.cast(pl.UInt32).alias(DOC_HASH)
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,38 @@
-"""The measures: importing this package reads the files that have some, in the order of the registry.
+"""The measures, each under every name that it has in its file, which is read when one of them is asked for.
 
-What is registered is a name of the package, under every name that it has in its file. Type checkers cannot follow
-that: they read the stub beside this file, and a test holds it complete.
+The stub beside this file says which file has which name; a test holds it complete. A name of a plugin that is not
+there is no name of this package.
 """
 
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
 from deadheat.core import hooks
-from deadheat.core.measures.base import Measure, MeasureType
-from deadheat.core.measures.custom import Custom
-from deadheat.core.measures.families import CutMeasure
-from deadheat.core.measures.notation import parse_measure, unit_of
-from deadheat.core.measures.registration import REGISTRY, measures, register
 
 
-def _classes() -> dict[str, MeasureType]:
-    """Return the classes of measures under every name that they have in their files."""
-    modules = hooks.load("measures")
-    known = set(REGISTRY.values())
-    classes: dict[str, MeasureType] = {}
-    for module in modules:
-        for name, value in vars(module).items():
-            if isinstance(value, MeasureType) and (value in known or vars(value).get("alias_of") in known):
-                classes[name] = value
-    return classes
+@cache
+def _home_of() -> dict[str, str]:
+    """Return the module of each name, without those of plugins that are not there."""
+    homes = {}
+    for name, home in hooks.find_homes(Path(__file__).with_suffix(".pyi")).items():
+        plugin = hooks.find_plugin_of_module(home)
+        if plugin is None or hooks.is_installed(plugin):
+            homes[name] = home
+    return homes
 
 
-_registered = _classes()
-for _name in hooks.list_measures():  # they were registered in the order of their files
-    REGISTRY[_name] = REGISTRY.pop(_name)
-globals().update(_registered)
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class, or a function
+    if name == "__all__":
+        return sorted(_home_of())
+    home = _home_of().get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
 
-__all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register", "unit_of"]
-__all__ += list(_registered)  # pyright: ignore[reportUnsupportedDunderAll] - it reads the stub
+
+def __dir__() -> list[str]:
+    return sorted(_home_of())

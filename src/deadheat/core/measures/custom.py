@@ -16,7 +16,7 @@ from deadheat.core.measures.families import CutMeasure
 from deadheat.core.measures.notation import measure_named
 from deadheat.core.measures.orders import MAX_ORDERS, OrdersMeasure, Plan
 from deadheat.core.measures.parameters import Only, parameter, parameters
-from deadheat.core.measures.registration import ALIASES, REGISTRY
+from deadheat.core.measures.registration import registered_names
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import check_rng
 
@@ -62,7 +62,7 @@ class StoredMeasure(Measure):
 def _check_name(value: Any) -> str:  # noqa: ANN401 - a check takes whatever the user gave
     if not isinstance(value, str) or not value.strip() or "@" in value:
         raise ValueError
-    if value in REGISTRY or value in ALIASES or measure_named(value) is not None:
+    if value in registered_names() or measure_named(value) is not None:
         raise ValueError
     return value
 

@@ -18,7 +18,7 @@ from deadheat.core.checks import as_list, read_literal
 from deadheat.core.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.core.hooks import missing_measure
 from deadheat.core.measures.base import Measure
-from deadheat.core.measures.registration import ALIASES, PRESETS, REGISTRY
+from deadheat.core.measures.registration import ALIASES, PRESETS, REGISTRY, load_measure
 from deadheat.core.structures import copy_with
 from deadheat.core.wording import did_you_mean, format_given, join_sentences
 
@@ -205,6 +205,7 @@ def _parse_text(text: str) -> Measure:
     with_cutoff = move_cutoff(given)
     notation = with_cutoff or given
     name = _cut_name(notation)
+    load_measure(name)
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
         notation = ALIASES[name] + notation.removeprefix(name)
     measure = _read_measure(_parse_tree(notation, name), notation)
@@ -243,6 +244,7 @@ def move_cutoff(text: str) -> str | None:
     if place is None:
         return None
     before = text[:place]
+    load_measure(before)
     number = text[place + 1 :]
     cutoff = number.lstrip("0") or "0"
     _refuse_ignored_number(before, cutoff, text)
@@ -378,6 +380,7 @@ def _preset(name: str) -> Mapping[str, Any]:
 
 def _find_class(name: str) -> type[Measure] | None:
     """Return the class of a name, or of the only one that differs from it in capitals; None if there is none."""
+    load_measure(name)
     measure = REGISTRY.get(name) or REGISTRY.get(ALIASES.get(name, ""))
     if measure is not None:
         return measure

@@ -1,16 +1,21 @@
-"""Which measures there are: each is registered by the name of its class and by other names."""
+"""Which measures there are: each is registered by the name of its class and by other names.
+
+A file of measures is read when a measure of it is asked for by the name of its class (`load_measure`). For any other
+name all files are read (`load_measures`), and before somebody's own measure is registered, whose name may be taken.
+"""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, dataclass_transform
 
-from deadheat.core import third_party
+from deadheat.core import hooks, third_party
 from deadheat.core.errors import MeasureError
 from deadheat.core.measures.base import Measure, MeasureType
 from deadheat.core.measures.parameters import parameters
 
 M = TypeVar("M", bound=type[Measure])
-REGISTRY: dict[str, type[Measure]] = {}
+REGISTRY: dict[str, type[Measure]] = {}  # those that were read
 ALIASES: dict[str, str] = {}  # from another name to the name of the class
 PRESETS: dict[str, Mapping[str, Any]] = {}  # from another name to the parameters that it implies
 
@@ -63,6 +68,8 @@ def register(
             attributes[name] = value
 
     def decorate(measure: M) -> M:
+        if not hooks.is_module_of_measures(measure.__module__):
+            load_measures()
         _check_name_is_free(measure)
         for name, value in attributes.items():
             setattr(measure, name, value)
@@ -138,6 +145,29 @@ def trec_names(measure: type[Measure]) -> list[str]:
     return sorted(measure.trec_eval, key=lambda name: "{}" in name)
 
 
+def load_measure(name: str) -> None:
+    """Read the file of the measure whose class has a name; all files for any other name."""
+    if name in REGISTRY:
+        return
+    module = hooks.find_module_of_measure(name)
+    if module is None:
+        load_measures()
+    else:
+        import_module(module)
+
+
+def load_measures() -> None:
+    """Read the files of all measures, and put these into the order of the registry."""
+    hooks.load("measures")
+    in_order = hooks.list_measures()
+    if tuple(REGISTRY)[: len(in_order)] == in_order:
+        return
+    later = {name: measure for name, measure in REGISTRY.items() if name not in in_order}
+    known = {name: REGISTRY[name] for name in in_order if name in REGISTRY}
+    REGISTRY.clear()
+    REGISTRY.update(known | later)
+
+
 def measures() -> dict[str, type[Measure]]:
     """Return the registry: every measure's class by its name.
 
@@ -150,11 +180,13 @@ def measures() -> dict[str, type[Measure]]:
     >>> measures()["RR"].title
     'reciprocal rank'
     """
+    load_measures()
     return dict(REGISTRY)
 
 
 def registered_names() -> set[str]:
     """Return the names and the other names of all measures that are registered."""
+    load_measures()
     return {*REGISTRY, *ALIASES}
 
 

@@ -19,8 +19,8 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import ROWS_OF_THREAD, Blocks, write_numbers
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads, guard_polars
+from deadheat.core.io.id_hashes import HASH_BITS, hash_doc_ids
 from deadheat.core.io.kinds import KEYS
-from deadheat.core.io.splitting import HASH_BITS, hash_doc_ids
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.building import build_from_frames
 from deadheat.core.placements.placements import Placements

@@ -20,8 +20,9 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError
 from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import blocks, check_rows, decode_utf8, refuse_binary
-from deadheat.core.io.formats.base import Content, Format, frame_of_rows, register
+from deadheat.core.io.formats.base import Format, frame_of_rows, register
 from deadheat.core.io.ids import CONTROL, check_comment, check_ids_of_row, has_control_characters
 from deadheat.core.io.kinds import KEYS, Kind
 from deadheat.core.io.memory_limits import ROW_BYTES

@@ -12,10 +12,11 @@ import polars as pl
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
 from deadheat.core.io.columns import refuse_patterns, resolve_columns
+from deadheat.core.io.content import Content
 from deadheat.core.io.decimals import may_be_number
 from deadheat.core.io.files import check_readable
 from deadheat.core.io.formats import find_format
-from deadheat.core.io.formats.base import SAMPLED_ROWS, Content
+from deadheat.core.io.formats.base import SAMPLED_ROWS
 from deadheat.core.io.formats.delimited import HeaderFile, read_columns
 from deadheat.core.io.formats.json_rows import JsonNumber, list_keys
 from deadheat.core.io.formats.jsonl import read_first_objects, read_jsonl

@@ -31,7 +31,7 @@ from deadheat.core.measures import (
     bpref,
     nDCG,
 )
-from deadheat.core.measures.registration import REGISTRY
+from deadheat.core.measures.registration import measures
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.diversity.measures import TopicMeasure
@@ -78,10 +78,12 @@ def _rbp(p: float, rel: int | None = None, cutoff: int | None = None) -> Measure
     return RBP(p=p, rel=rel, cutoff=cutoff)
 
 
+MEASURES = measures()
+
 # What makes our measures of ir_measures' parameters, by its names
 OURS: dict[str, Callable[..., Measure]] = {
-    **{name: REGISTRY[name] for name in SAME},
-    **{name: partial(REGISTRY[name], ranks=CWL_RANKS) for name in ("INSQ", "INST", "NERR10", "NERR11")},
+    **{name: MEASURES[name] for name in SAME},
+    **{name: partial(MEASURES[name], ranks=CWL_RANKS) for name in ("INSQ", "INST", "NERR10", "NERR11")},
     "Success": Hit,
     "Bpref": bpref,
     "nDCG": lambda dcg, cutoff=None: nDCG(cutoff=cutoff, gain={"log2": "linear", "exp-log2": "exp"}[dcg]),

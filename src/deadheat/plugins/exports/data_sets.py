@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core.errors import DataError
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import CATALOGUE, is_in_catalogue
-from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.sources import RECOGNISERS, read_frame
 from deadheat.core.libraries import import_package

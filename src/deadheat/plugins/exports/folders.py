@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadheat.core.errors import DataError, DuplicateError
+from deadheat.core.io.content import Content
 from deadheat.core.io.documents import read_export
 from deadheat.core.io.folders import REGISTERED, FolderReader
-from deadheat.core.io.formats.base import Content
 from deadheat.core.io.ids import check_ids_of_row
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.objects import parse_json, read_text

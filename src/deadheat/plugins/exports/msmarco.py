@@ -22,8 +22,9 @@ from deadheat.core.errors import (
     SwappedFilesError,
 )
 from deadheat.core.io.byte_counts import count_blanks, normalize_blanks
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import blocks, check_rows, decode_utf8, misleads_polars, refuse_binary
-from deadheat.core.io.formats.base import Content, Format, register
+from deadheat.core.io.formats.base import Format, register
 from deadheat.core.io.formats.trec import read_trec
 from deadheat.core.io.ids import check_ids_of_row, has_control_characters
 from deadheat.core.io.kinds import OTHER_KIND, TREC_FIELDS, WRONG_ORDER, Kind

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deadheat.core.errors import SourceTypeError
+from deadheat.core.io.content import Content
 from deadheat.core.io.documents import SWAPPED
-from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import OTHER_KIND, Kind
 from deadheat.core.io.sources import RECOGNISERS, read_mapping
 

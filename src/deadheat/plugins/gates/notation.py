@@ -23,7 +23,7 @@ from deadheat.core.io.values import is_number_text
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import LONGEST, measure_named, parse_measure
-from deadheat.core.measures.registration import ALIASES, REGISTRY
+from deadheat.core.measures.registration import registered_names
 from deadheat.core.scalars import NOISE, ROUNDING
 from deadheat.core.wording import (
     did_you_mean,
@@ -198,7 +198,7 @@ def parse_left(text: str) -> tuple[str, str]:
     call = CALL.fullmatch(text)
     if call is not None and call["name"] in QUANTITIES:
         return call["name"], call["inner"].strip()
-    if call is not None and call["name"] not in {*REGISTRY, *ALIASES} and measure_named(call["inner"]):
+    if call is not None and call["name"] not in registered_names() and measure_named(call["inner"]):
         raise ParameterError(
             f"unknown quantity {call['name']!r} in {text!r}",
             hint=join_sentences(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),

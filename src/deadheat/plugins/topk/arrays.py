@@ -12,7 +12,7 @@ from deadheat.core.checks import array_of
 from deadheat.core.data.doubts import warn_of_list_order
 from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.formats.base import FEWEST_ORDERED
+from deadheat.core.io.content import FEWEST_ORDERED
 from deadheat.core.io.ids import check_ids
 from deadheat.core.io.list_order import ListOrder
 from deadheat.core.io.results import RANKED

@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from deadheat.core.errors import DataError, FileFormatError, ParameterError
 from deadheat.core.io.columns import refuse_columns
-from deadheat.core.io.formats.base import Content, Format, register
+from deadheat.core.io.content import Content
+from deadheat.core.io.formats.base import Format, register
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.memory_limits import check_memory
 from deadheat.core.io.results import RANKED

@@ -7,7 +7,7 @@ from functools import cache
 
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import measure_named
-from deadheat.core.measures.registration import REGISTRY
+from deadheat.core.measures.registration import measures
 
 NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 TREC_PRESETS = ("rbp", "rbp_resid")  # of trec_eval 10, whose parameters are not those of our defaults
@@ -27,7 +27,7 @@ def find_same_measure(name: str) -> Measure | None:
     (None, None, None)
     """
     of_trec_eval = _compile_trec_names().fullmatch(name) is not None
-    if not of_trec_eval and re.split(r"[@(]", name, maxsplit=1)[0] not in REGISTRY:
+    if not of_trec_eval and re.split(r"[@(]", name, maxsplit=1)[0] not in measures():
         return None  # without a search in plugins of other distributions, which takes long
     measure = measure_named(name)
     if measure is None or measure.geometric:  # values of single queries are logarithms in some tools, and not in others
@@ -39,7 +39,7 @@ def find_same_measure(name: str) -> Measure | None:
 def _compile_trec_names() -> re.Pattern[str]:
     """Return a pattern of the names that trec_eval prints."""
     names = [*TREC_PRESETS]
-    for measure in REGISTRY.values():
+    for measure in measures().values():
         for template in measure.trec_eval:
             names.append(re.escape(template).replace(re.escape("{}"), NUMBER))
     return re.compile("|".join(names))

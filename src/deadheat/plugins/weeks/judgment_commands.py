@@ -89,7 +89,7 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
     default="nDCG@10",
     show_default=True,
     metavar="MEASURE",
-    shell_complete=complete_from("deadheat.core.measures.registration:REGISTRY"),
+    shell_complete=complete_from("deadheat.core.hooks:list_measures"),
     help="A measure that has bounds over unjudged documents.",
 )
 @option(

@@ -13,8 +13,9 @@ from typing import IO
 from deadheat.core import hooks, third_party
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import BOM, blocks, check_path, check_readable, read_plain_head
-from deadheat.core.io.formats.base import FORMATS, Content, Format, register
+from deadheat.core.io.formats.base import FORMATS, Format, register
 from deadheat.core.io.formats.delimited import is_trec
 from deadheat.core.io.formats.trec import is_comment
 from deadheat.core.io.ids import CONTROL
@@ -34,7 +35,6 @@ __all__ = [
     "COMPRESSED",
     "FORMATS",
     "SUFFIXES",
-    "Content",
     "Format",
     "choose_format",
     "ending",

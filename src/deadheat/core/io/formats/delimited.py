@@ -16,6 +16,7 @@ from typing import IO, BinaryIO
 from deadheat.core.errors import Advice, ColumnError, DataError, DeadheatWarning
 from deadheat.core.io.byte_counts import count_separators
 from deadheat.core.io.columns import are_cases, find_value_column, has_semicolons, resolve_columns
+from deadheat.core.io.content import COMPARED_ROWS, Content
 from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark
 from deadheat.core.io.files import (
     BOM,
@@ -27,9 +28,7 @@ from deadheat.core.io.files import (
     refuse_binary,
 )
 from deadheat.core.io.formats.base import (
-    COMPARED_ROWS,
     LABELLED_CASES,
-    Content,
     Format,
     advise_on_row,
     collect_ranks,

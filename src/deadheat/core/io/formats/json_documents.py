@@ -14,7 +14,8 @@ from typing import IO, Any, cast
 
 from deadheat.core.errors import FileFormatError
 from deadheat.core.io.columns import refuse_columns
-from deadheat.core.io.formats.base import LABELLED_CASES, Content, Format, register
+from deadheat.core.io.content import Content
+from deadheat.core.io.formats.base import LABELLED_CASES, Format, register
 from deadheat.core.io.formats.json_rows import JsonObject, JsonRows, check_nested, list_keys, read_rows
 from deadheat.core.io.ids import has_control_characters, has_only_ids
 from deadheat.core.io.kinds import CASES_KEYS, TEXTS, Kind

@@ -18,7 +18,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray
 from deadheat.core.errors import DataError, MalformedRowError
 from deadheat.core.io.columns import are_cases, find_value_column, list_nearer_names, resolve_columns
-from deadheat.core.io.formats.base import LABELLED_CASES, Content, find_judged_rows, frame_of_rows, split_off_subtopics
+from deadheat.core.io.content import Content
+from deadheat.core.io.formats.base import LABELLED_CASES, find_judged_rows, frame_of_rows, split_off_subtopics
 from deadheat.core.io.ids import check_ids_of_row, has_lone_surrogate
 from deadheat.core.io.kinds import ANSWERABLE, SUBTOPIC, Kind
 from deadheat.core.io.list_rows import read_list_rows

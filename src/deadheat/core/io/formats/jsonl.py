@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from deadheat.core.io.columns import find_value_column, is_pattern
+from deadheat.core.io.content import COMPARED_ROWS, Content
 from deadheat.core.io.files import (
     WILDCARDS,
     blocks,
@@ -19,7 +20,7 @@ from deadheat.core.io.files import (
     read_plain_head,
     refuse_binary,
 )
-from deadheat.core.io.formats.base import COMPARED_ROWS, SAMPLED_ROWS, Content, Format, collect_ranks, register
+from deadheat.core.io.formats.base import SAMPLED_ROWS, Format, collect_ranks, register
 from deadheat.core.io.formats.json_rows import JsonObject, JsonRows, check_rows, find_columns, list_keys, read_rows
 from deadheat.core.io.ids import has_control_characters, has_only_ids
 from deadheat.core.io.kinds import KEYS, TEXTS, VALUE_COLUMN, Kind

@@ -10,8 +10,9 @@ from typing import IO
 
 from deadheat.core.errors import FileFormatError
 from deadheat.core.io.columns import are_cases
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import read_plain_head
-from deadheat.core.io.formats.base import LABELLED_CASES, Content, Format, register
+from deadheat.core.io.formats.base import LABELLED_CASES, Format, register
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.memory_limits import is_bounded

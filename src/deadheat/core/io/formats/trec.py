@@ -23,6 +23,7 @@ from typing import IO
 from deadheat.core.errors import Advice, DataError, MalformedRowError, SwappedFilesError
 from deadheat.core.io.byte_counts import Blanks, count_blanks, normalize_blanks
 from deadheat.core.io.columns import guess_format
+from deadheat.core.io.content import COMPARED_ROWS, Content
 from deadheat.core.io.files import (
     BLOCK,
     BOM,
@@ -36,8 +37,6 @@ from deadheat.core.io.files import (
     refuse_repeated_mark,
 )
 from deadheat.core.io.formats.base import (
-    COMPARED_ROWS,
-    Content,
     Format,
     advise_on_row,
     collect_ranks,
@@ -45,11 +44,11 @@ from deadheat.core.io.formats.base import (
     register,
     split_off_subtopics,
 )
+from deadheat.core.io.id_hashes import DOC_HASH
 from deadheat.core.io.ids import check_comment, check_ids_of_row, has_control_characters
 from deadheat.core.io.kinds import KEYS, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
 from deadheat.core.io.memory_limits import ROW_BYTES
 from deadheat.core.io.splitting import (
-    DOC_HASH,
     ENDS_EARLY,
     RANK,
     find_last_byte,

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 from deadheat.core.checks import as_pattern, check_choice
 from deadheat.core.data.sources import make_label
 from deadheat.core.errors import Advice, CasesError, ColumnError, DataError, ParameterError
+from deadheat.core.io.content import Content
 from deadheat.core.io.files import check_readable
-from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import CASES_KEYS, COLUMN_NAMES
 from deadheat.core.io.records import Records, Wanted, as_text, read_records
 from deadheat.core.wording import did_you_mean, format_count, quote_text
