@@ -370,6 +370,7 @@ WEEKS = Plugin(
     figures=("deadheat.plugins.weeks.figures",),
     services=(
         Service("rescoring", "deadheat.plugins.weeks.rescoring", "to score a saved ranking again"),
+        Service("lost_values", "deadheat.plugins.weeks.lost_values", "to compute values of queries that had weight 0"),
         Service("history", "deadheat.plugins.weeks.page", "the page of a history"),
     ),
     features=(

@@ -238,17 +238,6 @@ def test_weights_weigh_the_differences() -> None:
     assert (pair.difference, pair.p_value) == pytest.approx((expected.difference, expected.p_value))
 
 
-def test_a_step_of_other_weights_is_left_out() -> None:
-    """Their differences would be of one weighting, beside means of the other."""
-    evaluations = [dh.evaluate(QRELS, dh.Run(run, name=f"week {n}"), "RR") for n, run in enumerate(RUNS[:3])]
-    evaluations[0] = evaluations[0].weighted({q: 20.0 + n for n, q in enumerate(QRELS)})
-    found = dh.history(evaluations)
-    assert len(found.steps) == 2
-    assert "left out: week 0 and week 2 were evaluated with different weights" in " ".join(found.notes)
-    with pytest.raises(DataError, match="different weights"):
-        dh.history(evaluations[:2])
-
-
 @pytest.mark.parametrize("ties", ["expected", "doc_id"])
 def test_a_step_says_whether_ties_reverse_it(tmp_path: Path, ties: Any) -> None:  # noqa: ANN401 - a policy
     """As `compare` does, but for the probability, which is from a normal distribution without the orders."""

@@ -341,7 +341,7 @@ def test_a_file_knows_its_time_label_and_commit(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("GITHUB_REF_NAME", "main")
     evaluation, path = dh.evaluate(QRELS, RUN, "P@5"), tmp_path / "x.json"
     evaluation.save(path)
-    assert dh.load_evaluation(path).origin == Origin("2023-11-14T22:13:20.000Z", "main", "abc")
+    assert dh.load_evaluation(path).origin == Origin("2023-11-14T22:13:20.000Z", "main", "abc", label_is_branch=True)
     evaluation.save(path, label="try", commit="")
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
     dh.load_evaluation(path).save(path)

@@ -12,7 +12,7 @@ import deadheat as dh
 from deadheat.core.cli.errors import error_message, is_given, refuse, refuse_if
 from deadheat.core.cli.input_options import input_options, input_options_asked
 from deadheat.core.cli.judged import judgments_asked, options_of_judgments
-from deadheat.core.cli.paths import asked, label, stands_for_file
+from deadheat.core.cli.paths import asked, label, named_runs, stands_for_file
 from deadheat.core.errors import DataError
 from deadheat.core.libraries import load_libraries
 from deadheat.core.wording import escape_invisible
@@ -113,6 +113,21 @@ def is_saved(path: str | Path) -> bool:
     from deadheat.core.evaluation.open_evaluations import is_evaluation
 
     return is_evaluation(path)
+
+
+def named_saves(paths: Sequence[str]) -> dict[str, str]:
+    """Return the paths of saved evaluations by their labels, where these tell them apart; else by their files."""
+    from deadheat.core.evaluation import saved
+    from deadheat.core.evaluation.labels import Labelled, distinct_labels
+    from deadheat.core.evaluation.save_folder import read_head
+
+    if not all(saved.is_saved(path) for path in paths):  # values of another tool have no labels
+        return named_runs(paths)
+    heads = [read_head(Path(path)) for path in paths]
+    labels = distinct_labels([Labelled(head.run, head.label, head.label_is_branch) for head in heads])
+    if labels is None:
+        return named_runs(paths)
+    return dict(zip(map(escape_invisible, labels), paths, strict=True))
 
 
 def split_judgments(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

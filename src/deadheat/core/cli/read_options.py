@@ -14,7 +14,7 @@ from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.judged import kind_asked
 from deadheat.core.cli.options import INTERVALS
-from deadheat.core.cli.paths import shown_path
+from deadheat.core.cli.paths import label, shown_path, unique_names
 from deadheat.core.design import RESAMPLING_TESTS, Design
 from deadheat.core.libraries import load_libraries
 from deadheat.core.settings import PROPORTION, TIES, Conventions
@@ -167,8 +167,10 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
 
 
 def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:
-    """Return the names of the baselines, which may be given as the paths of their runs; None without any."""
+    """Return the names of the baselines, which may be given as the paths or files of their runs; None without any."""
     names = {path: name for name, path in named.items()}
+    files = unique_names(list(named.values()), label)  # of saves, which have the names of their labels
+    names |= {file: name for file, name in zip(files, named, strict=True) if file not in named}
     return [names.get(baseline, baseline) for baseline in options["baseline"]] or None
 
 

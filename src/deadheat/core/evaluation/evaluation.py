@@ -25,7 +25,7 @@ from deadheat.core.evaluation.evaluation_parts import EvaluationPart
 from deadheat.core.evaluation.facts import TOP, Facts, facts_of
 from deadheat.core.evaluation.intervals import Interval, IntervalArguments, IntervalOptions
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.query_columns import Weights, weights_of
+from deadheat.core.evaluation.query_columns import NOTE_OF_WEIGHTS, Weights, weights_of
 from deadheat.core.evaluation.scores import Scores, estimate_intervals
 from deadheat.core.evaluation.stratum import SMALLEST
 from deadheat.core.io.guarding import check_threads
@@ -435,7 +435,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         if label is not None:
             origin = Origin(origin.time, as_text("label", label), origin.commit)
         if commit is not None:
-            origin = Origin(origin.time, origin.label, as_text("commit", commit))
+            origin = Origin(origin.time, origin.label, as_text("commit", commit), origin.label_is_branch)
         for part in self.features.values():
             part.refuse_saving(self)
         parts = self.keeping(save_depth).parts() | {"origin": origin}
@@ -467,9 +467,11 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         measures: MeasureLike | Iterable[MeasureLike] | None = None,
         *,
         ids: Mapping[str, str] | str | Path | None = None,
+        weights: Weights | None = None,
+        queries: Source | None = None,
         **conventions: Unpack[ConventionArguments],
     ) -> Evaluation:
-        """Return the evaluation of the same ranking under other judgments, measures or conventions.
+        """Return the evaluation of the same ranking under other judgments, measures, weights or conventions.
 
         Equal to evaluating the run itself, as far as it was kept: where ties at the cutoff of a measure are kept whole,
         where lists are whole, and where all judged documents are among those that were kept. New queries that the
@@ -484,6 +486,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             By default those of the evaluation.
         ids : mapping of str to str, or path, optional
             The new id of each document that was renamed since: a dict, or a table with columns old and new.
+        weights, queries
+            As for :meth:`weighted`; by default each query has the weight that it had.
         **conventions
             As for :func:`evaluate`, by default those of the evaluation.
 
@@ -503,7 +507,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
         ({'RR': 1.0}, {'P@1': 0.5})
         """
-        return cast("Evaluation", hooks.service("rescoring").rescored(self, qrels, measures, ids, conventions))
+        rescored = hooks.service("rescoring").rescored
+        return cast("Evaluation", rescored(self, qrels, measures, ids, conventions, weights=weights, queries=queries))
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, except the scores."""
@@ -628,7 +633,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         Raises
         ------
         DataError
-            A query has no weight, or one that is below 0 or no number.
+            A query has no weight, or one that is below 0 or no number; or it had weight 0 before, and its value is lost
+            as the ranking was not kept.
         ParameterError
             There is no table, or `weights` is something else.
 
@@ -640,15 +646,18 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         (0.75, 0.875)
         """
         from deadheat.core.data.queries import Queries  # few evaluations are weighted
+        from deadheat.core.evaluation.lost_values import restore_values  # few evaluations are weighted
 
         table = queries
         if isinstance(weights, str) and queries is not None:
             table = Queries.of(queries, [weights])
         weight_of_query = weights_of(weights, table, self.query_ids)
         parts = self.parts()
+        parts["notes"] = tuple(note for note in self.notes if not note.startswith(NOTE_OF_WEIGHTS))
         if isinstance(table, Queries):
-            parts["notes"] = (*self.notes, f"weights: {weights} of {format_path(table.where)}")
-        weighted = Evaluation([scores.weighted(weight_of_query) for scores in self], **parts)
+            parts["notes"] += (f"{NOTE_OF_WEIGHTS}{weights} of {format_path(table.where)}",)
+        with_values = restore_values(self, weight_of_query)
+        weighted = Evaluation([scores.weighted(weight_of_query) for scores in with_values], **parts)
         for part in self.features.values():
             weighted = part.weight(weighted, weights, table)
         return weighted

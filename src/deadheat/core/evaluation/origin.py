@@ -1,8 +1,10 @@
 """Where a saved evaluation comes from: its time, a label, and the commit of what was evaluated."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from deadheat.core.errors import DataError
 
@@ -26,11 +28,14 @@ class Origin:
         What the user calls it; by default the branch.
     commit : str
         Of the repository that it was saved in; empty if there is none.
+    label_is_branch : bool
+        Whether the label is the branch, as nobody gave another one.
     """
 
     time: str
     label: str = ""
     commit: str = ""
+    label_is_branch: bool = False
 
     @classmethod
     def here(cls) -> "Origin":
@@ -39,7 +44,20 @@ class Origin:
         if not commit:
             branch, commit = _git()
         time = _fixed_time() or datetime.now(UTC)
-        return cls(time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), branch, commit)
+        return cls(time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), branch, commit, bool(branch))
+
+    @classmethod
+    def stated_in(cls, document: Mapping[str, Any]) -> "Origin":
+        """Return the origin that a saved evaluation states."""
+        is_branch = bool(document.get("label_is_branch", False))
+        return cls(document["time"], document["label"], document["commit"], is_branch)
+
+    def stated(self) -> dict[str, object]:
+        """Return what a saved evaluation states of it."""
+        stated: dict[str, object] = {"time": self.time, "label": self.label, "commit": self.commit}
+        if self.label_is_branch:
+            stated["label_is_branch"] = True
+        return stated
 
 
 def _fixed_time() -> datetime | None:

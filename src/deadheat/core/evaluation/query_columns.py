@@ -75,6 +75,7 @@ def _text(label: object) -> str | None:
 # A column of the queries table, or a dict of query_id to a number from 0 on
 Weights: TypeAlias = str | Mapping[str, float]
 HEAVY = 0.1  # share of the weight that one query may have unsaid
+NOTE_OF_WEIGHTS = "weights: "  # how the note of an evaluation begins that names the column of its weights
 
 
 def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextArray) -> FloatArray:
@@ -119,6 +120,20 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
     if not found.any():
         raise DataError("all weights are 0: no query counts", path=where)
     return found
+
+
+def source_of_weights(notes: Sequence[str]) -> str:
+    """Return the column and the file that weights came from, as the notes of an evaluation say; empty if they do not.
+
+    Examples
+    --------
+    >>> source_of_weights(["weights: traffic of queries.csv"]), source_of_weights(["sorted by score"])
+    ('traffic of queries.csv', '')
+    """
+    for note in notes:
+        if note.startswith(NOTE_OF_WEIGHTS):
+            return note.removeprefix(NOTE_OF_WEIGHTS)
+    return ""
 
 
 def heavy(query_ids: TextArray, weights: FloatArray | None) -> dict[str, float]:

@@ -17,7 +17,7 @@ from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.errors import Advice, DataError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.kernels.weighting import are_equal
+from deadheat.core.evaluation.shared_weights import have_same_weights
 from deadheat.core.measures import Measure
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.saving import Rejudging
@@ -182,15 +182,15 @@ def check_conventions(
         )
 
 
-def check_weights(names: tuple[str, str], *both: tuple[TextArray, FloatArray | None]) -> None:
+def check_weights(
+    names: tuple[str, str], first: tuple[TextArray, FloatArray | None], second: tuple[TextArray, FloatArray | None]
+) -> None:
     """Raise `DataError` if two evaluations, given as query ids and weights, weigh queries of both differently."""
-    own, its = (
-        np.ones(int(shared.sum())) if weights is None or are_equal(weights[shared]) else weights[shared]
-        for (ids, weights), (others, _) in (both, both[::-1])
-        for shared in [is_member(ids, others)]
-    )
-    if not np.array_equal(own, its):
-        raise DataError(f"{' and '.join(names)} were evaluated with different weights", hint="give both the same")
+    if not have_same_weights(first, second):
+        raise DataError(
+            f"{' and '.join(names)} were evaluated with different weights",
+            hint="give both the same: deadheat rescore SAVED --queries TABLE --weights COLUMN --save FILE.json",
+        )
 
 
 def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:

@@ -40,12 +40,15 @@ class Save:
         Empty without one.
     time : str
         As ISO 8601 writes it, in UTC: texts sort as times do.
+    label_is_branch : bool
+        Whether nobody gave the label.
     """
 
     path: Path
     run: str
     label: str
     time: str
+    label_is_branch: bool = False
 
     def __str__(self) -> str:
         label = f", label {self.label!r}" if self.label else ""
@@ -72,7 +75,7 @@ def refuse_other_run(path: Path, name: str) -> None:
     """Raise `DataError` where the one file of a run has a save of another run, whose name is alike."""
     if not is_saved(path):
         return
-    run = _read_head(path).run
+    run = read_head(path).run
     if run != name:
         raise DataError(f"is a save of the run {run!r}, not of {name!r}", hint="call one otherwise", path=path)
 
@@ -198,11 +201,11 @@ def list_saves(folder: Path) -> list[Save]:
     for path in sorted(folder.iterdir()):
         if is_saved(path):
             note_file(path.stat())
-            saves.append(_read_head(path))
+            saves.append(read_head(path))
     return saves
 
 
-def _read_head(path: Path) -> Save:
+def read_head(path: Path) -> Save:
     """Return what the first lines of a saved evaluation say: its tables, below, may be large."""
     head: dict[str, Any] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -215,8 +218,8 @@ def _read_head(path: Path) -> Save:
             except ValueError:  # what begins a table
                 break
     if not all(isinstance(head.get(key), str) for key in HEAD_KEYS):  # another program has written the lines anew
-        head = SAVED.read(path, lambda document: {key: document[key] for key in HEAD_KEYS})
-    return Save(path, head["name"], head["label"], head["time"])
+        head = SAVED.read(path, lambda document: {key: document.get(key) for key in (*HEAD_KEYS, "label_is_branch")})
+    return Save(path, head["name"], head["label"], head["time"], head.get("label_is_branch") is True)
 
 
 def _select_fitting(saves: Sequence[Save], name: str, label: str) -> list[Save]:

@@ -300,7 +300,7 @@ SAVED = DocumentKind(
                 "table",
             ),
         },
-        {},
+        {"label_is_branch": FLAG},
     ),
     earlier_formats=(2,),  # of versions before 0.9
 )
@@ -349,7 +349,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         }
     head = {
         "name": parts["name"],
-        **asdict(origin),
+        **origin.stated(),
         "conventions": asdict(parts["conventions"]),
         "n_queries": len(parts["query_ids"]),
         "measures": {
@@ -543,7 +543,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
         "qrels": _qrels(data["judgments"], document["qrels_hash"]),
         "notes": tuple(document["notes"]),
         "run": _run(document, data["ranking"]) if "ranking" in data else None,
-        "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
+        "origin": Origin.stated_in(document),
         "known_depth": document["known_depth"],
     }
 

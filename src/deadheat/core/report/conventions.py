@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from deadheat.core.evaluation.evaluation import Evaluation
     from deadheat.core.evaluation.reconciling import Reconciled
     from deadheat.core.evaluation.scores import Scores
+    from deadheat.core.evaluation.shared_weights import SharedWeights
 
     Scaled = TypeVar("Scaled", bound=DataclassInstance)
 
@@ -400,6 +401,20 @@ def brought_together(together: Reconciled | None) -> list[Fact]:
         Fact("together", held, "changes", "; ".join(together.told()), is_note=True),
         warning_fact("renamed?", together.renamed()),
     ]
+
+
+def tell_shared_weights(shared: SharedWeights | None) -> list[Fact]:
+    """Say under which weights evaluations of different ones were brought."""
+    if shared is None:
+        return []
+    value = {
+        "reference": shared.reference,
+        "source": shared.source,
+        "reweighted": list(shared.reweighted),
+        "left_out": {name: list(queries) for name, queries in shared.left_out.items()},
+    }
+    text = shared.told()
+    return [Fact("shared_weights", value, "weights", text, is_note=True, brief=text)]
 
 
 def named(ids: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.core.cli.figures import befores, with_figure_options, with_figures
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import is_saved, open_pairs, open_qrels, split_judgments
+from deadheat.core.cli.inputs import is_saved, named_saves, open_pairs, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import (
     COLLECTION,
@@ -118,7 +118,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     if not (runs or systems_asked() or is_saved(qrels)):
         raise missing("runs")
     saved = saved_evaluations([qrels, *runs])
-    named = named_runs(saved or runs)
+    named = named_saves(saved) if saved else named_runs(runs)
     systems: dict[str, System] = {}
     if saved:
         refuse_systems_beside_saved(qrels)

@@ -26,9 +26,11 @@ from deadheat.core.evaluation.evaluate import (
 )
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster
-from deadheat.core.evaluation.open_evaluations import by_own_name
+from deadheat.core.evaluation.labels import find_later, name_by_labels
+from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
 from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.shared_weights import share_weights
 from deadheat.core.evaluation.systems import find_systems, is_system
 from deadheat.core.evaluation.together import check_asked, check_use
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
@@ -292,7 +294,8 @@ def compare_evaluations(
     Parameters
     ----------
     evaluations : dict of str to Evaluation, or sequence of Evaluation
-        Or paths of saved ones; under the same conventions, with the same measures.
+        Or paths of saved ones; under the same conventions, with the same measures. Those of a sequence are named by
+        their labels, where these tell them apart; else by their runs.
     baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
         As for :func:`compare`. What ties broken by document id, as trec_eval, give is not known without the runs.
     margin, detect
@@ -302,7 +305,7 @@ def compare_evaluations(
         time at which they were saved; the default where their rankings were kept, and new queries that they were not
         asked are left out), compare the queries whose judgments are equal, or raise.
     weights : str or dict, optional
-        As for :func:`compare`; by default those that the evaluations have.
+        As for :func:`compare`; by default those that the evaluations have: of different ones those of the latest save.
     judge : path, dict of dict, dataframe or Qrels, optional
         As for :func:`compare`: its labels score the rankings that the evaluations keep.
 
@@ -325,7 +328,7 @@ def compare_evaluations(
     >>> pair.system, pair.baseline, pair.difference
     ('other', 'one', 0.125)
     """
-    named = by_own_name(evaluations)
+    named = _named(evaluations)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     found = compare_evaluated(
@@ -338,6 +341,19 @@ def compare_evaluations(
         judge=None if judge is None else hooks.service("judge").labels_of(judge),
     )
     return replace(found, margin=margin, detect=detect)
+
+
+def _named(
+    evaluations: Mapping[str, Evaluation | str | Path] | Sequence[Evaluation | str | Path],
+) -> dict[str, Evaluation]:
+    """Return evaluations by the names that a mapping has for them; those of a list by their labels, or their own."""
+    if isinstance(evaluations, Mapping):
+        return by_own_name(evaluations)
+    opened = [
+        open_evaluation(evaluation)
+        for evaluation in as_list("evaluations", evaluations, "a dict {name: evaluation}, or a list of them")
+    ]
+    return name_by_labels(opened) or by_own_name(opened)
 
 
 def compare_evaluated(
@@ -362,6 +378,7 @@ def compare_evaluated(
         has_clusters=cluster is not None,
         has_weights=any(one.weights is not None for one in evaluations.values()),
     )
+    evaluations, shared_weights = share_weights(evaluations)
     evaluations, together = reconciled(evaluations, judgments)
     (first, one), *others = evaluations.items()
     for name, other in others:
@@ -373,7 +390,10 @@ def compare_evaluated(
             )
     check_queries_shared(evaluations, design)
     found = replace(
-        assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {}), together=together
+        assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {}),
+        together=together,
+        shared_weights=shared_weights,
+        later=find_later(evaluations),
     )
     if judge is None:
         return found

@@ -24,6 +24,7 @@ from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, Interva
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.evaluation.scores import Scores, estimate_intervals
+from deadheat.core.evaluation.shared_weights import SharedWeights
 from deadheat.core.evaluation.stratum import Stratum, groups
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.libraries import polars as pl
@@ -133,6 +134,10 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
     together : Reconciled or None
         How evaluations under different judgments were brought together.
+    shared_weights : SharedWeights or None
+        How evaluations with different weights were brought under the same.
+    later : str or None
+        Of two saves the later one: the verdict says whether it is better or worse than the other.
     parts : mapping of str to ComparisonPart
         What features make of the whole of it, by their keys, such as a judge's labels.
     """
@@ -147,6 +152,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
     margin: float | None = None
     detect: float | None = None
     together: Reconciled | None = None
+    shared_weights: SharedWeights | None = None
+    later: str | None = None
     parts: Mapping[str, ComparisonPart[Comparison]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -290,6 +297,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             lacking=self._lacking,
             by_weight=self._by_weight,
             unit=unit,
+            later=self.later,
             missing=describe_missing(missing, len(known), conventions.missing, unit),
         ).verdict()
 

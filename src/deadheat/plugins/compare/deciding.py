@@ -69,6 +69,8 @@ class Grounds:
         What a query is called, in the singular and the plural.
     missing : str
         What is said of queries that a system has no results for; empty if all have results.
+    later : str or None
+        Of two saves the later one.
     """
 
     pairs: Pairs
@@ -82,6 +84,7 @@ class Grounds:
     by_weight: Callable[[Pair], tuple[float, Mapping[str, float]] | None]
     unit: tuple[str, str] = UNIT
     missing: str = ""
+    later: str | None = None
 
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure of quality."""
@@ -131,6 +134,7 @@ class Grounds:
             design=self.design,
             unit=self.unit,
             missing=self.missing,
+            later=self.later,
         )
 
     def _leader(self, measure: Measure) -> tuple[str | None, list[str]]:

@@ -31,6 +31,7 @@ from deadheat.core.report.conventions import (
     span_of,
     span_of_ties,
     tell_geometric,
+    tell_shared_weights,
     tell_ties,
     totals_of_row,
 )
@@ -501,6 +502,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
         Fact("n_clusters", n_clusters),
         *brought_together(comparison.together),
+        *tell_shared_weights(comparison.shared_weights),
         *tell_ties(evaluations[0].ties, as_integer(design.rng)),
         *tell_geometric(one.label for one in comparison.measures),
         *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),

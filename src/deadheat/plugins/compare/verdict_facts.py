@@ -90,6 +90,19 @@ HEADLINES = {
 }
 """Headlines by the outcome of a verdict, or by the kind of outcome where there are several."""
 
+HEADLINES_OF_LATER = {
+    "one query": "{runner_up} is behind {leader} by {measure}, but one {query} proves nothing.",
+    "better": "{runner_up} is worse than {leader}{size}.",
+    "better if": "{runner_up} is worse than {leader}{size}, but {doubts} could reverse it.",
+    "few": "{runner_up} is behind {leader} by {measure}, but {n_units} prove little.",
+    "few differ": "{runner_up} is behind {leader} by {measure}, but too few {nouns} differ to prove it.",
+    "in doubt": "No clear winner: {runner_up} is behind {leader} by {measure}, but chance may explain it.",
+    "undecided": "Undecided: {runner_up} is behind {leader} by {measure}, but p is too near the level.",
+    "not estimated": "No clear winner: {runner_up} is behind {leader} by {measure}, but not {estimated_with}.",
+    "untested": "No clear winner: {runner_up} is behind {leader} by {measure}, but they could not be tested.",
+}
+"""The same where the later of two saves is the one that does not lead: they are about it."""
+
 
 MARGIN_DOUBTS = {"constant": "differences never vary", "skewed": "differences are skewed"}
 """What a headline says of the doubts of a margin; with few queries a margin shows nothing."""
@@ -116,6 +129,8 @@ class Contest:
         What a query is called, in the singular and the plural.
     missing : str
         What is said of queries that a system has no results for; empty if all have results.
+    later : str or None
+        Of two saves the later one, from which the text is seen; else it is seen from the leader.
     """
 
     measure: Measure
@@ -127,6 +142,17 @@ class Contest:
     design: Design
     unit: tuple[str, str]
     missing: str = ""
+    later: str | None = None
+
+    @property
+    def lost_by_later(self) -> bool:
+        """Whether the later of two saves does not lead."""
+        return self.later is not None and self.later == self.rival
+
+    @property
+    def told_sign(self) -> int:
+        """What turns a number that is seen from the leader into one of the text."""
+        return -1 if self.lost_by_later else 1
 
     @property
     def scale(self) -> int:
@@ -254,7 +280,7 @@ def describe_pair(kind: str, verdict: Verdict, contest: Contest, ties: str, shar
         facts["weights"] = weights
     if verdict.lacking is not None:
         facts["judgments"] = _describe_judgments(verdict, contest)
-    others = _describe_other_measures(verdict)
+    others = _describe_other_measures(verdict, contest)
     if others:
         by_whom = f" ({contest.pair.values_are_by})" if contest.pair.is_estimated else ""
         facts["other measures"] = others + by_whom
@@ -292,8 +318,12 @@ def _describe_lead(kind: str, contest: Contest) -> str:
     direction = "" if contest.measure.higher_is_better else ", less is better"
     if len(contest.levels) == 2:
         levels = f"{leader} {level}, {rival} {other}"
+        if contest.later == leader:  # in order of time
+            levels = f"{rival} {other}, {leader} {level}"
         if level == other:
-            levels = f"{leader} leads {rival}, both {level}"
+            verb = "is behind" if contest.lost_by_later else "leads"
+            names = (rival, leader) if contest.lost_by_later else (leader, rival)
+            levels = f"{names[0]} {verb} {names[1]}, both {level}"
         return levels + by_whom + direction
     role = "runner-up"
     if contest.has_rivals_alone:
@@ -333,9 +363,11 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
     pair = contest.pair
     design = contest.design
     minuend, subtrahend = pair.system, pair.baseline
-    if contest.sign < 0:
+    if contest.sign * contest.told_sign < 0:
         minuend, subtrahend = subtrahend, minuend
-    difference = f"{format_signed(verdict.difference)}{unit_of(contest.measure)}, {minuend} - {subtrahend}"
+    difference = (
+        f"{format_signed(contest.told_sign * verdict.difference)}{unit_of(contest.measure)}, {minuend} - {subtrahend}"
+    )
     if pair.is_estimated:
         difference += f", {pair.estimated_with}"
     facts = {"difference": difference}
@@ -354,7 +386,8 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
 def _describe_interval(verdict: Verdict, contest: Contest) -> str:
     """Return the interval of the difference, and why it says something else than p, if it does."""
     pair = contest.pair
-    text = f"[{format_number(verdict.low)}, {format_number(verdict.high)}]"
+    low, high = sorted((contest.told_sign * verdict.low, contest.told_sign * verdict.high))
+    text = f"[{format_number(low)}, {format_number(high)}]"
     has_zero = verdict.low <= 0 <= verdict.high
     is_open = math.isnan(pair.p_adjusted) or pair.undecided
     if is_open or pair.is_simultaneous or contest.design.alternative != "two-sided" or has_zero != pair.significant:
@@ -473,7 +506,8 @@ def _describe_judgments(verdict: Verdict, contest: Contest) -> str:
     )
     if math.isnan(lacking.low):
         return f"{shares}: the lead may be due to that"
-    ends = sorted((contest.sign * lacking.low, contest.sign * lacking.high))
+    sign = contest.sign * contest.told_sign
+    ends = sorted((sign * lacking.low, sign * lacking.high))
     bounds = f"{format_signed(ends[0])} to {format_signed(ends[1])}{unit_of(contest.measure)}"
     kind = "exact bounds" if lacking.is_attained else "outer bounds"
     if lacking.is_safe:
@@ -481,11 +515,12 @@ def _describe_judgments(verdict: Verdict, contest: Contest) -> str:
     return f"{shares}; with other labels for all unjudged documents the difference is {bounds} ({kind})"
 
 
-def _describe_other_measures(verdict: Verdict) -> str:
+def _describe_other_measures(verdict: Verdict, contest: Contest) -> str:
     """Say who leads by the other measures."""
     texts = []
     if verdict.agree:
-        texts.append(f"{verdict.leader} leads by {format_list(verdict.agree)} too")
+        who = f"{contest.rival} is behind" if contest.lost_by_later else f"{verdict.leader} leads"
+        texts.append(f"{who} by {format_list(verdict.agree)} too")
     names_by_leader = group_values((leader, name) for name, leader in verdict.others.items())
     for leader, names in names_by_leader.items():
         texts.append(f"{leader or 'nobody'} leads by {format_list(names)}")
@@ -665,7 +700,8 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
     key = _headline_key(kind, verdict, contest, doubts)
     if margin_doubt and key in {"equivalent", "no worse"}:
         key += " in doubt"
-    return HEADLINES[key].format(
+    headlines = HEADLINES | HEADLINES_OF_LATER if contest.lost_by_later else HEADLINES
+    return headlines[key].format(
         query=contest.unit[0],
         nouns=contest.noun[1],
         n_units=contest.units,

@@ -19,10 +19,12 @@ from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasu
 from deadheat.core.evaluation.evaluate import check_collection
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_name
+from deadheat.core.evaluation.labels import Labelled, distinct_labels
 from deadheat.core.evaluation.open_evaluations import open_evaluation
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.scores import Scores, estimate_intervals, stack_weights
+from deadheat.core.evaluation.shared_weights import share_weights
 from deadheat.core.evaluation.stratum import columns_of, groupings_of, groups, is_assigned, label, names_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.kernels import weighting
@@ -204,13 +206,15 @@ def gate(
         for columns, of_family in asked.items()
         for check in check_family(own, of_family, family_of(columns, query_ids=ids), one_stream, codes)
     ]
-    name = together = None
+    own_name = _name_of(own)
+    name = together = shared_weights = None
     not_compared: tuple[str, ...] = ()
     is_unchanged = False
     if known is not None:
         before = known.evaluation
-        name = before.name + " (baseline)" * (before.name == own.name)
-        named, together = reconciled({own.name: own, name: before}, judgments)
+        own_name, name = _names_of(own, before)
+        named, shared_weights = share_weights({own_name: own, name: before}, own_name)
+        named, together = reconciled(named, judgments)
         one, other = named.values()
         pairs, not_compared = paired(
             one, other, None if codes is None else codes[is_member(own.query_ids, one.query_ids)]
@@ -226,7 +230,7 @@ def gate(
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}  # families share strata
     found = sorted(once.values(), key=lambda check: place[check.gate])
     return GateResult(
-        name=own.name,
+        name=own_name,
         checks=tuple(found),
         n_queries=len(ids),
         baseline=name,
@@ -237,7 +241,25 @@ def gate(
         languages=languages if len(languages) > 1 else (),
         evaluation=own,
         together=together,
+        shared_weights=shared_weights,
     )
+
+
+def _name_of(evaluation: Evaluation) -> str:
+    """Return what an evaluation is called: by the label that somebody gave it when it was saved, or by its run."""
+    labels = distinct_labels([Labelled.of(evaluation)])
+    return evaluation.name if labels is None else labels[0]
+
+
+def _names_of(evaluation: Evaluation, baseline: Evaluation) -> tuple[str, str]:
+    """Return what an evaluation and its baseline are called: by their labels, or by their runs."""
+    labels = distinct_labels([Labelled.of(evaluation), Labelled.of(baseline)])
+    if labels is not None:
+        return labels[0], labels[1]
+    own, other = _name_of(evaluation), _name_of(baseline)
+    if own == other:
+        other += " (baseline)"
+    return own, other
 
 
 def _asked(

@@ -18,6 +18,7 @@ from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.errors import FileFormatError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.reconciling import Reconciled
+from deadheat.core.evaluation.shared_weights import SharedWeights
 from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.values import is_number_text
 from deadheat.core.measures.base import Measure
@@ -53,6 +54,7 @@ CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
 
 TABLE = "tool.deadheat.gates"
 FILES = ("baseline", "queries")
+COLUMNS = ("weights",)  # of the table of queries
 LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
 MOST_POINTS = 1000  # in a line
 PLAIN = ("no_regression", "pool_languages", "allow_unknown", "no_worse_than", "alpha", "confidence_level")
@@ -249,8 +251,8 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     ----------
     path : path
         The table ``[tool.deadheat.gates]`` has checks (a list), preset, baseline and queries (files, relative to this
-        one), by (a list), no_regression, pool_languages and allow_unknown (true or false), no_worse_than, alpha
-        and confidence_level.
+        one), by (a list), weights (a column of queries), no_regression, pool_languages and allow_unknown (true or
+        false), no_worse_than, alpha and confidence_level.
 
     Returns
     -------
@@ -275,12 +277,13 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         checks = [gate for name in _texts(table, "preset") for gate in preset_gates(name)] + _texts(table, "checks")
         for key in table:
-            check_choice("each key", key, (*LISTS, "preset", *FILES, *PLAIN))
+            check_choice("each key", key, (*LISTS, "preset", *FILES, *COLUMNS, *PLAIN))
         for check in checks:
             parse_gate(check)
         options: dict[str, Any] = {
             "by": tuple(_texts(table, "by")),
             **{name: str(path.parent / own) for name in FILES for own in _texts(table, name)},
+            **{name: column for name in COLUMNS for column in _texts(table, name)},
             **{name: GateOptions.checked(name, table[name]) for name in PLAIN if name in table},
         }
     except ParameterError as error:
@@ -485,6 +488,8 @@ class GateResult(Renderable):
         What was checked.
     together : Reconciled or None
         How evaluation and baseline were brought together, if their judgments differ.
+    shared_weights : SharedWeights or None
+        How the baseline came by the weights of the evaluation, if it had others.
     baseline_file : str
         The name of the baseline's file, where a folder was given; else empty.
     is_unchanged : bool
@@ -501,6 +506,7 @@ class GateResult(Renderable):
     languages: tuple[str, ...] = ()
     evaluation: Evaluation = field(kw_only=True, repr=False, compare=False)
     together: Reconciled | None = field(default=None, repr=False, compare=False)
+    shared_weights: SharedWeights | None = field(default=None, repr=False, compare=False)
     baseline_file: str = field(default="", kw_only=True)
     is_unchanged: bool = field(default=False, kw_only=True)
 

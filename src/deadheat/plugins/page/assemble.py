@@ -132,6 +132,8 @@ def page_of(
     drawn = [one.rows for one in chain(*of_companions, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
+    if first.comparison is not None and first.comparison.later is not None and first.duel is not None:
+        names = list(first.duel)
     title = title or _title(names, first.main)
     page = made.page((title, " · ".join(about_it)), sections, (data, script), _own("page.css"), policy, GLOSSARY)
     return harmless(str(page))

@@ -16,7 +16,7 @@ from deadheat.core import hooks
 from deadheat.core.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.core.cli.evaluating import evaluate_each
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import check_inputs, split_judgments
+from deadheat.core.cli.inputs import check_inputs, named_saves, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, with_options
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
@@ -196,8 +196,11 @@ def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gat
         options["baseline"] = (saved[0],)
     subject = _subject("" if saved else qrels, saved or runs, options)
     if options["diff"] and subject.comparison is not None:
+        _, later = subject.evaluations
+        comparison = replace(subject.comparison, later=later)
         texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
-        subject = replace(subject, tables=before_and_after(subject.comparison, texts), heading="Before and after")
+        tables = before_and_after(comparison, texts)
+        subject = replace(subject, comparison=comparison, tables=tables, heading="Before and after")
     for name, own in subject.evaluations.items():
         kind = kind_of_runs([own])
         refuse_if(bool(kind), f"{name} has {kind}, and a page shows the ranking of one run: give one of them")
@@ -219,8 +222,8 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     from deadheat.core.evaluation.open_evaluations import load_each
     from deadheat.plugins.page import Subject
 
-    # before and after are told apart by their files
-    named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()
+    named = named_runs(paths) if qrels or judgments_asked() is not None else named_saves(paths)
+    comparison, runs = None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         options["baseline"] = (paths[0],)
         write_note(

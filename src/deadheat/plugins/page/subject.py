@@ -134,9 +134,16 @@ class Subject:
 
     @property
     def duel(self) -> tuple[str, str] | None:
-        """The two systems that are looked at first: the leader, and the baseline or the next best; None of a single."""
+        """The two systems that are looked at first: the leader, and the baseline or the next best; None of a single.
+
+        Of two saves the later one comes first.
+        """
         if len(self.ranked) < 2:
             return None
+        later = None if self.comparison is None else self.comparison.later
+        if later is not None:
+            earlier = next(name for name in self.ranked if name != later)
+            return later, earlier
         baseline = None if self.comparison is None else next(iter(self.comparison.design.against), None)
         leader, second, *_ = self.ranked
         return leader, second if baseline is None or baseline == leader else baseline
@@ -247,7 +254,7 @@ def glance(subject: Subject, measure: Measure | None = None) -> list[Glance]:
     found = subject.comparison.judge(subject.margin, measure=measure)
     wanted, design = (found.measure, found.system, found.baseline), subject.comparison.design
     pair = next((one for one in subject.comparison.pairs if (one.measure, one.system, one.baseline) == wanted), None)
-    return [_lead(found, design), _ties(pair), _smallest(found, design)]
+    return [_lead(found, design, subject.comparison.later), _ties(pair), _smallest(found, design)]
 
 
 def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
@@ -264,16 +271,22 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
     return [*found, Glance("ties", format_cell(ties), "what the order of equal scores alone can make of it")]
 
 
-def _lead(found: Verdict, design: Design) -> Glance:
+def _lead(found: Verdict, design: Design, later: str | None) -> Glance:
+    """Return how far the leader is ahead; of two saves what the later one changed."""
     if found.leader is None:
         return Glance("lead", "none", f"nobody leads by {found.measure}")
+    heading, sign = "lead", 1
     text = f"{found.measure}, {found.leader} over {found.runner_up}"
+    if later in {found.leader, found.runner_up}:
+        heading = "change"
+        earlier = found.runner_up
+        if later == found.runner_up:
+            sign, earlier = -1, found.leader
+        text = f"{found.measure}, {later} - {earlier}"
     if not np.isnan(found.low) and found.low < found.high:
-        text += (
-            f"; {format_level(design.confidence_level)} interval {format_number(found.low)} to"
-            f" {format_number(found.high)}"
-        )
-    return Glance("lead", format_signed(found.difference) + unit_of(found.measure), text)
+        low, high = sorted((sign * found.low, sign * found.high))
+        text += f"; {format_level(design.confidence_level)} interval {format_number(low)} to {format_number(high)}"
+    return Glance(heading, format_signed(sign * found.difference) + unit_of(found.measure), text)
 
 
 def _ties(pair: Pair | None) -> Glance:

@@ -2,42 +2,39 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import FloatArray, TextArray, align_values, is_member
+from deadheat.core.arrays import TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_list
-from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.flat_names import Numbers
-from deadheat.core.data.judging import find_kind_of_qrels
-from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
+from deadheat.core.data.sources import Source
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.open_evaluations import is_evaluation, open_evaluation, shared_measures
+from deadheat.core.evaluation.open_evaluations import is_evaluation
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.parts import ScorePart
-from deadheat.core.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
-from deadheat.core.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
+from deadheat.core.evaluation.query_columns import Weights
+from deadheat.core.evaluation.saved import measure_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.io.files import check_path
 from deadheat.core.measures import Measure
 from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.scalars import NOISE
-from deadheat.core.structures import T, group_values
+from deadheat.core.structures import group_values
 from deadheat.core.wording import escape_invisible, format_count, format_list, format_path
 from deadheat.plugins.compare.flips import Side, over_all
 from deadheat.plugins.compare.of_values import side_of_values
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides
-from deadheat.plugins.weeks.saved_steps import summary_in
+from deadheat.plugins.weeks.alike import reconcile_steps, select_alike, share_weights_of_steps, weigh_files
+from deadheat.plugins.weeks.steps import Step, places_before, read_step, read_step_or_error, with_labels
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 OF_PAIR: dict[str, type[pl.DataType]] = {
@@ -56,60 +53,6 @@ MOVED_QUERIES: dict[str, type[pl.DataType]] = {
     "value": pl.Float64,
     "weight": pl.Float64,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One evaluation of a history: what files hold of it, with values and means under the judgments of the history.
-
-    Attributes
-    ----------
-    name : str
-        Of the system.
-    qrels_hash : str
-        Of the judgments that the values are under.
-    origin : Origin
-        Time, label and commit.
-    conventions : dict
-        As written.
-    judged : KindOfJudgments
-        What the judgments are of.
-    unanswerable : tuple of str
-        The queries that the judgments say no document answers.
-    query_ids : ndarray of str, shape (n_queries,)
-    weights : ndarray of shape (n_queries,), or None
-        Of the queries.
-    values : dict of str to ndarray of shape (n_queries,)
-        By measure, as the last evaluation was asked for it; NaN where a query has no value.
-    ties : dict of str to dict of str to ndarray of shape (n_queries,)
-        By measure: tie_mean, tie_std, tie_min, tie_max, and standard_error where the moments are sampled.
-    means : dict of str to dict
-        Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
-    parts : dict of str to mapping of str to ScorePart
-        What features know of its scores, by measure and key.
-    file : str
-        Its path; of one that was given as such its name.
-    changed : str
-        What is different in its own judgments from those of the step before; empty if nothing is.
-    is_comparable : bool
-        Whether its values are under the same judgments as those of the last step.
-    """
-
-    name: str
-    qrels_hash: str
-    origin: Origin
-    conventions: Mapping[str, object]
-    judged: KindOfJudgments
-    unanswerable: tuple[str, ...]
-    query_ids: TextArray
-    weights: FloatArray | None = field(repr=False)
-    values: dict[str, FloatArray] = field(repr=False)
-    ties: dict[str, dict[str, FloatArray]] = field(repr=False)
-    means: dict[str, dict[str, Any]] = field(repr=False)
-    parts: dict[str, Mapping[str, ScorePart]] = field(repr=False)
-    file: str
-    changed: str = ""
-    is_comparable: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +139,9 @@ class History(Plottable, Renderable, figures="history", shown=("history",)):
         for place, step in enumerate(self.steps):
             for measure in self.measures:
                 is_total = measure in self.totals
-                row = {**asdict(step.origin), "name": step.name, "measure": measure}
+                origin = step.origin
+                row: dict[str, Any] = {"time": origin.time, "label": origin.label, "commit": origin.commit}
+                row |= {"name": step.name, "measure": measure}
                 row |= _of_mean(step.means[measure], is_total=is_total)
                 row |= _of_pair("", self.since[measure][place], is_total=is_total)
                 if self.to_reference:
@@ -317,6 +262,8 @@ def history(
     *,
     reference: str | Path | Evaluation | None = None,
     judgments: str | None = None,
+    weights: Weights | None = None,
+    queries: Source | None = None,
     test: str = "randomization",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -334,6 +281,9 @@ def history(
         Where judgments changed: score earlier rankings again under the newest ones; or take the queries whose
         judgments are the same in all; or raise. By default "rescore" where the rankings were kept; else values stay
         as they are, and steps under other judgments are marked and not compared.
+    weights, queries
+        As for :func:`evaluate`, of every step; by default steps of other weights are brought under those of the last
+        one, and `notes` say so.
     test : str, default "randomization"
         As for :func:`compare`; p values are corrected (Holm) over the steps of a measure.
     confidence_level : float, default 0.95
@@ -373,26 +323,30 @@ def history(
     check_use("history", (one for one in given.values() if isinstance(one, Evaluation)))
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
-        read = list(beside.map(lambda file: _step_or_error(file, given[file], now), given))
+        read = list(beside.map(lambda file: read_step_or_error(file, given[file], now), given))
     found = [step for step in read if isinstance(step, Step)]
     damaged = [error for error in read if isinstance(error, DataError)]
     if damaged and (not is_folder(source) or not found or known in {str(error.path) for error in damaged}):
         raise damaged[0]
     notes += [f"left out: {error}" for error in damaged]
+    if weights is not None or queries is not None:
+        given |= weigh_files([step.file for step in found], given, weights, queries)
+        found = [read_step(step.file, given[step.file], step.origin) for step in found]
     found.sort(key=lambda step: step.origin.time)
     by_time = group_values((one.origin.time, one.file) for one in found)
     if twice := [format_path(file) for files in by_time.values() if len(files) > 1 for file in files]:
         notes.append(f"{format_list(twice)}: of the same time, in the order in which they were given")
-    found, measures = _alike(found, known, notes)
-    steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
+    found, measures = select_alike(found, known, notes)
+    found = share_weights_of_steps(found, given, known, notes)
+    steps = reconcile_steps(found, [given[one.file] for one in found], judgments, notes)
     labels = {one: steps[-1].means[one]["label"] for one in measures if one in steps[0].means}
-    steps = tuple(_with_labels(step, labels) for step in steps)
+    steps = tuple(with_labels(step, labels) for step in steps)
     measures = list(labels.values())
     if not any(measure_of(name, steps[-1].means[name]).knows_ties for name in measures):
         notes.append("what ties make of values is not known without rankings")
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
-    before = _before(steps)
+    before = places_before(steps)
     since = _compared(steps, measures, ids, before, design)
     to_it = [None if n == at else at for n in range(len(steps))]
     to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design)
@@ -430,139 +384,6 @@ def _names_of(given: Mapping[str, Evaluation | str | Path]) -> dict[str, str]:
 def is_folder(source: object) -> bool:
     """Tell whether a source is a folder, from which all that is a saved evaluation is taken."""
     return isinstance(source, str | Path) and check_path(source).is_dir()
-
-
-def _step_or_error(file: str, given: Evaluation | str | Path, now: Origin) -> Step | DataError:
-    """Return the step of an evaluation, or the error of a file that is damaged."""
-    try:
-        return _step(file, given, now)
-    except DataError as error:
-        return error
-
-
-def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
-    if not isinstance(given, Evaluation):
-        if is_saved(given):
-            return Step(**SAVED.read(given, summary_in), file=file)
-        given = open_evaluation(given)
-    return Step(
-        given.name,
-        given.qrels_hash,
-        given.origin or now,
-        vars(given.conventions),
-        find_kind_of_qrels(given.qrels),
-        given.unanswerable,
-        given.query_ids,
-        given.weights,
-        {str(one.measure): one.values for one in given},
-        {str(one.measure): {name: getattr(one, name) for name in NUMBERS} for one in given},
-        {str(one.measure): {"label": one.measure.label, **stated(one, one.interval())} for one in given},
-        {str(one.measure): one.parts for one in given},
-        file,
-    )
-
-
-def _with_labels(step: Step, labels: Mapping[str, str]) -> Step:
-    """Return a step whose measures have the names by which the last evaluation was asked for them.
-
-    Parameters
-    ----------
-    step : Step
-        By the notations of measures.
-    labels : mapping of str to str
-        The name of each notation; other measures keep the names by which this step was asked for them.
-    """
-    names = {notation: labels.get(notation, means["label"]) for notation, means in step.means.items()}
-
-    def renamed(by_notation: Mapping[str, T]) -> dict[str, T]:
-        return ByMeasure({names[notation]: value for notation, value in by_notation.items()})
-
-    return replace(
-        step,
-        values=renamed(step.values),
-        ties=renamed(step.ties),
-        means=renamed(step.means),
-        parts=renamed(step.parts),
-    )
-
-
-def _before(steps: Sequence[Step]) -> tuple[int | None, ...]:
-    """Return the place of the step before each: of its system's last one, if a system comes again after others."""
-    names = [one.name for one in steps]
-    is_one = len(set(names)) == len([*groupby(names)])
-    return tuple(
-        next((place for place in reversed(range(n)) if is_one or names[place] == name), None)
-        for n, name in enumerate(names)
-    )
-
-
-def _alike(steps: Sequence[Step], reference: str | None, notes: list[str]) -> tuple[list[Step], list[str]]:
-    """Return the steps that can be compared with the last, and the measures that all of these have."""
-    last, *earlier = reversed(steps)
-    is_any = any(one.unanswerable for one in steps)
-    labels = _labels_of(last)
-    alike, shared, errors = [last], list(last.means), dict[str | None, DataError]()
-    for one in earlier:
-        try:
-            check_judged((one.name, last.name), (one.judged, last.judged))
-            check_conventions((one.name, last.name), (one.conventions, last.conventions), is_any=is_any)
-            check_weights((one.name, last.name), (one.query_ids, one.weights), (last.query_ids, last.weights))
-            shared = shared_measures(
-                [(last.name, {name: labels[name] for name in shared}), (one.name, _labels_of(one))]
-            )
-        except DataError as error:
-            errors[one.file] = error
-        else:
-            alike.insert(0, one)
-    if reference in errors or len(errors) == len(earlier) > 0:
-        raise errors.get(reference) or errors[earlier[0].file]
-    notes += [f"{file} left out: {error}" for file, error in errors.items()]
-    left_out: dict[str, str] = {}
-    for step in alike:
-        left_out |= {notation: label for notation, label in _labels_of(step).items() if notation not in shared}
-    if left_out:
-        notes.append(f"not in all evaluations, and left out: {', '.join(left_out.values())}")
-    return alike, shared
-
-
-def _labels_of(step: Step) -> dict[str, str]:
-    """Return the names by which measures were asked for, by their notations."""
-    return {notation: means["label"] for notation, means in step.means.items()}
-
-
-def _reconciled(
-    steps: Sequence[Step], sources: Sequence[Any], judgments: str | None, notes: list[str]
-) -> tuple[Step, ...]:
-    """Return the steps under judgments that make them comparable, where that can be."""
-    if len({one.qrels_hash for one in steps}) == 1:
-        return tuple(steps)
-    read = [open_evaluation(one) for one in sources]
-    steps = [
-        step if place is None else replace(step, changed=_told(read[place], new))
-        for step, place, new in zip(steps, _before(steps), read, strict=True)
-    ]
-    called = [one.origin.label or one.name for one in steps]
-    names = [name if called.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(called, start=1)]
-    try:
-        found, how = reconciled(dict(zip(names, read, strict=True)), judgments, are_pairs=True)
-    except DataError as error:
-        if judgments is not None:
-            raise
-        notes.append(f"judgments changed, and values are not comparable across that: {error}")
-        return tuple(replace(step, is_comparable=step.qrels_hash == steps[-1].qrels_hash) for step in steps)
-    if how is not None:
-        notes += [f"judgments: {one}" for one in how.told()[len(how.changes) :]]
-    return tuple(
-        replace(_step(step.file, found[name], step.origin), changed=step.changed)
-        for step, name in zip(steps, names, strict=True)
-    )
-
-
-def _told(old: Evaluation, new: Evaluation) -> str:
-    """Return what differs between the judgments of two evaluations; empty if nothing does."""
-    if old.qrels_hash == new.qrels_hash:
-        return ""
-    return str(compare_judgments(old.qrels, new.qrels))
 
 
 def _compared(

@@ -19,7 +19,9 @@ from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
+from deadheat.core.evaluation.query_columns import Weights, source_of_weights
 from deadheat.core.evaluation.reconciling import Brought
+from deadheat.core.evaluation.shared_weights import name_source
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.files import check_path
@@ -46,6 +48,9 @@ def rescored(
     measures: MeasureLike | Iterable[MeasureLike] | None,
     ids: Mapping[str, str] | str | Path | None,
     conventions: ConventionArguments,
+    *,
+    weights: Weights | None = None,
+    queries: Source | None = None,
 ) -> Evaluation:
     """Do what :meth:`Evaluation.rescored` does."""
     if evaluation.ties == UNKNOWN:  # there was no ranking
@@ -78,20 +83,29 @@ def rescored(
         replace(evaluation.conventions, **given),
         run,
     )
-    if unknown:
-        told = ", ".join(
-            f"{name} ({format_count(len(own), 'query', 'queries')}: {format_list([*map(repr, own)])})"
-            for name, own in unknown.items()
-        )
-        raise NotKeptError(
-            f"{evaluation.name} was saved with too little of its ranking for {told}",
-            queries=unknown,
-            hint="leave these measures out, or evaluate the run again and save more of it (save_depth, --save-depth)",
-        )
-    found = weighted_as(found, evaluation)
+    _refuse_unknown(evaluation, unknown)
+    if weights is None and queries is None:
+        found = weighted_as(found, evaluation)
+    else:
+        found = found.weighted(weights, queries)
     if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
         warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
     return found
+
+
+def _refuse_unknown(evaluation: Evaluation, unknown: Unknown) -> None:
+    """Raise `NotKeptError` if measures look at documents that were not kept."""
+    if not unknown:
+        return
+    told = ", ".join(
+        f"{name} ({format_count(len(own), 'query', 'queries')}: {format_list([*map(repr, own)])})"
+        for name, own in unknown.items()
+    )
+    raise NotKeptError(
+        f"{evaluation.name} was saved with too little of its ranking for {told}",
+        queries=unknown,
+        hint="leave these measures out, or evaluate the run again and save more of it (save_depth, --save-depth)",
+    )
 
 
 def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qrels:
@@ -147,9 +161,15 @@ def _without(qrels: Qrels, queries: set[str]) -> Qrels:
 
 def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
     """Return an evaluation whose queries have the weights that they have in others, if these have any."""
-    held = [(one.query_ids.tolist(), one.weights.tolist()) for one in others if one.weights is not None]
-    own = {query: weight for ids, weights in held for query, weight in zip(ids, weights, strict=True)}
-    return evaluation.weighted(own) if own else evaluation
+    weights: dict[str, float] = {}
+    source = ""
+    for other in others:
+        if other.weights is not None:
+            weights |= zip(other.query_ids.tolist(), other.weights.tolist(), strict=True)
+            source = source_of_weights(other.notes)
+    if not weights:
+        return evaluation
+    return name_source(evaluation.weighted(weights), source)
 
 
 def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:

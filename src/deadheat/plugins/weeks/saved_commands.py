@@ -1,5 +1,6 @@
 """Commands on results that are there already: history, rescore."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,21 +17,26 @@ from deadheat.core.cli.judged import options_of_judgments
 from deadheat.core.cli.options import LIMITS, LISTS, command, with_options
 from deadheat.core.cli.paths import INPUT, PATH, label, shown_path
 from deadheat.core.cli.printing import Output, format_option, full_option, output_options
-from deadheat.core.cli.read_options import given_conventions, given_intervals, measures_of
+from deadheat.core.cli.read_options import given_conventions, given_intervals, measures_of, need_queries
 from deadheat.core.cli.saving import save_all, save_targets
 from deadheat.core.data.judging import JudgesRuns, find_kind_of_qrels
 
 OF_JUDGMENTS = ("columns", "file_formats", "normalize_ids", "check_duplicates")
+OF_WEIGHTS = option(
+    "--queries", type=INPUT, metavar="FILE", help="A table of queries with the column of --weights.", heading="input"
+)
 
 
 @command(
     "deadheat history weeks/",
     "deadheat history monday.json tuesday.json --reference main.json",
+    "deadheat history weeks/ --queries queries.csv --weights traffic",
     "deadheat history weeks/ --format jsonl -o trend.jsonl    # for a dashboard",
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
 @option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
-@with_options("judgments", "test", "confidence_level", "n_resamples", "seed")
+@OF_WEIGHTS
+@with_options("weights", "judgments", "test", "confidence_level", "n_resamples", "seed")
 @with_figure_options("history", such_as="history")
 @output_options("document", "rows", "scores", "lines")
 @full_option
@@ -39,16 +45,20 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     """Show evaluations that deadheat evaluate --save wrote, in order of time: what changed at each step.
 
     Where judgments changed, earlier rankings are scored again under the newest ones, if the files kept them; where
-    they did not, values that are not comparable are marked. p values are corrected over the steps. What trec_eval -q
-    printed is taken too, in the order in which it is given.
+    they did not, values that are not comparable are marked. Evaluations of other weights are brought under those of
+    the last one, or all under --weights. p values are corrected over the steps. What trec_eval -q printed is taken
+    too, in the order in which it is given.
     """
     from deadheat.plugins.weeks.report_history import report_history
 
-    output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference])
+    queries = _table_of_weights(options)
+    output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference, options["queries"]])
     found = dh.history(
         saved[0] if len(saved) == 1 else saved,
         reference=reference,
         judgments=options["judgments"],
+        weights=options["weights"],
+        queries=queries,
         test=options["test"],
         **given_intervals(options),
         rng=options["seed"],
@@ -62,6 +72,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     "deadheat rescore results/main.json qrels-new.txt --save results/main-new.json",
     "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
     "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
+    "deadheat rescore results/main.json --queries queries.csv --weights traffic --save results/main.json --replace",
     "deadheat rescore results/chunks.json spans-new.csv    # of evaluate --spans: its chunks against new spans",
 )
 @click.argument("saved", type=INPUT)
@@ -81,12 +92,13 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     metavar="OLD_NEW.csv",
     help="Documents that were renamed since: a table with columns old and new.",
 )
-@with_options("replace", "measures", "ties_not_drawn", *LISTS, "bounds")
+@OF_WEIGHTS
+@with_options("weights", "replace", "measures", "ties_not_drawn", *LISTS, "bounds")
 @format_option("document", "rows", "scores", "runs")
 @full_option
 @with_options("other_judgments.documents", "decimal", *OF_JUDGMENTS, *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
-    """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
+    """Score the ranking of a saved evaluation again: under other judgments, measures, weights or conventions.
 
     What is not given is as in SAVED. The values are those of evaluating the run anew, as far as --save-depth of
     deadheat evaluate kept it; measures that look at more are refused, with their queries. New queries that the ranking
@@ -100,7 +112,8 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         refuse((*OF_JUDGMENTS, "documents"), "is of judgments: give QRELS too")
     if options["save"] is None:
         refuse(("replace",), "is of a saved evaluation: give --save FOLDER/ too")
-    output = Output(options, [saved, qrels, options["ids"], options.get("documents")])
+    queries = _table_of_weights(options)
+    output = Output(options, [saved, qrels, options["ids"], options["queries"], options.get("documents")])
     replaces = saved if options["replace"] else None
     targets = save_targets(
         options["save"],
@@ -114,6 +127,8 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         None if qrels is None else _judgments(evaluation, qrels),
         measures_of(options) if options["notations"] else None,
         ids=options["ids"],
+        weights=options["weights"],
+        queries=queries,
         **given_conventions(options),
     )
     report = report_evaluations([found], shown_path(qrels or found.qrels.where, "the qrels"))
@@ -121,6 +136,17 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         saves = [(target, partial(found.save, replace=options["replace"])) for target in targets.values()]
         report = replace(report, facts=(*report.facts, save_all(saves)))
     output.print(report)
+
+
+def _table_of_weights(options: Mapping[str, Any]) -> dh.Queries | None:
+    """Read the table that has the column of --weights, if that is asked for."""
+    need_queries(options["queries"], {"--weights": options["weights"]})
+    if options["weights"] is None:
+        refuse(("queries",), "is the table of --weights: give --weights COLUMN too")
+        return None
+    queries = dh.Queries(options["queries"])
+    queries.check_columns([options["weights"]])
+    return queries
 
 
 def _judgments(evaluation: dh.Evaluation, path: str) -> dh.Qrels | JudgesRuns:

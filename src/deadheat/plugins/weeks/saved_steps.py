@@ -35,7 +35,7 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": document["name"],
         "qrels_hash": document["qrels_hash"],
-        "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
+        "origin": Origin.stated_in(document),
         "conventions": document["conventions"],
         "judged": _judged_in(data["judgments"], document["qrels_hash"]),
         "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
