@@ -250,3 +250,24 @@ def test_a_comparison_does_not_list_orders_of_documents_that_only_relevance_tell
     placements = comparison.evaluations["one"].placements
     assert not dh.parse_measure("StRecall@2").can_list_orders(placements)
     assert not dh.parse_measure("GAUC").can_list_orders(placements)
+
+
+def test_a_second_score_of_large_noise_gives_the_means_over_all_orders() -> None:
+    """Every order is as likely as another one then."""
+    rows, run = drawn(13, 4, n_docs=6, n_scores=1)
+    rng = random.Random(3)
+    second = {query: {doc: rng.random() for doc in docs} for query, docs in run.items()}
+    names = ["StRecall@2", "alpha_DCG@3"]
+    exact = dh.evaluate(frame_of(rows), run, names)
+    drawn_orders = dh.evaluate_with_confidence(frame_of(rows), run, second, names, scale=1e9, n_draws=1000)
+    for name in names:
+        error = drawn_orders[name].standard_error
+        assert drawn_orders[name].mean == pytest.approx(exact[name].mean, abs=5 * error)
+        assert 0 < error < 0.02
+
+
+def test_fusion_is_tuned_by_the_values_that_an_evaluation_has() -> None:
+    rows, run = drawn(14, 8, n_docs=6, n_scores=4)
+    tuned = dh.tune_fusion(frame_of(rows), {"one": run, "other": run}, "StRecall@2", "rrf", grid=2, folds=2)
+    again = dh.evaluate(frame_of(rows), tuned.run, ["StRecall@2"])["StRecall@2"]
+    np.testing.assert_allclose(tuned.values[tuned.best], again.values, atol=1e-12)

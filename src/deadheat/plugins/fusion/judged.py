@@ -11,6 +11,7 @@ import polars as pl
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, concatenate_ranges, sum_by_code
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import DataError
+from deadheat.core.placements.beside import BesideRows, find_beside
 from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
 from deadheat.core.placements.placements import Placements
 from deadheat.core.placements.score_counts import count_above_and_tied
@@ -209,5 +210,14 @@ class JudgedPool:
         )
         query_ids = np.array(queries["query_id"].to_list(), dtype=object)
         return build_placements(
-            RetrievedLists(query_ids, n_retrieved), rows, judged_query=judged_query, judged_relevance=judged_relevance
+            RetrievedLists(query_ids, n_retrieved),
+            rows,
+            judged_query=judged_query,
+            judged_relevance=judged_relevance,
+            beside=self._beside,
         )
+
+    @cached_property
+    def _beside(self) -> dict[str, BesideRows]:
+        """What measures need of the tables beside the judgments, such as subtopics."""
+        return find_beside(self.qrels, self.qrels.in_order.queries["query_id"].to_list())

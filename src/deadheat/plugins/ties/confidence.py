@@ -341,6 +341,8 @@ class _JudgedTies:
         codes = np.arange(n)[:, None] * own.n_queries
         query, judged_query = (codes + own.query).ravel(), (codes + own.judged_query).ravel()
         relevance = np.tile(own.relevance, n)
+        of_each_order = np.tile(np.arange(own.n_queries), n)
+        beside = {key: rows.select(of_each_order) for key, rows in own.beside.items()}
         order = np.lexsort((-relevance, above.ravel(), query))
         return replace(
             own,
@@ -354,6 +356,7 @@ class _JudgedTies:
             judged_query=judged_query,
             judged_relevance=np.tile(own.judged_relevance, n),
             ends_in_tie=None,
+            beside=beside,
         )
 
 
