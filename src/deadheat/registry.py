@@ -164,6 +164,7 @@ DIVERSITY = Plugin(
             ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
             aliases=("MAP_IA", "strec"),
         ),
+        MeasureFile("deadheat.plugins.diversity.all_topics", ("StAllHit",)),
     ),
 )
 
@@ -710,7 +711,7 @@ ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here
     *("CharRecall", "CharPrecision", "CharIoU", "CharDensity"),
     *("infAP", "G", "AUPRC", "Compat"),
     *("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11"),
-    *("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
+    *("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall", "StAllHit"),
     *("RR", "Hit", "AllHit", "FRP", "MTRR", "TMHits", "ESL", "MR"),
     *("bpref", "binG", "AUC", "GAUC", "Accuracy"),
     *("GMAP", "GMbpref", "yaap", "Adjusted"),

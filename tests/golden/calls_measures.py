@@ -33,7 +33,7 @@ infAP infAP(rel=2) G AUPRC AUPRC(rel=2) Compat Compat(p=0.5) Compat(normalize=Fa
 INSQ INSQ(T=2.5)@3 INSQ(T=0.25,max_rel=4,min_rel=0.5) SDCG@3 BPM BPM(T=0.5) BPM(T=2,max_rel=4)@5
 INST INST(T=3,max_rel=4) NERR8@3 NERR9@3 NERR10 NERR10(p=0.5) NERR11 NERR11(T=0.25)
 alpha_DCG@3 alpha_nDCG@3 alpha_nDCG(alpha=0.3) ERR_IA@3 nERR_IA nERR_IA(rel=2)@3
-NRBP NRBP(alpha=0.2,beta=0.8) nNRBP AP_IA P_IA@3 StRecall StRecall@3
+NRBP NRBP(alpha=0.2,beta=0.8) nNRBP AP_IA P_IA@3 StRecall StRecall@3 StAllHit StAllHit@3
 RR RR@2 RR(rel=2) Hit@1 Hit@3 Hit(rel=2)@5 FRP FRP@3 MTRR MTRR(rel=2) TMHits@3 ESL ESL(wanted=2)
 MR MR@3 MR(missing='last') MR(missing='capped')@3
 bpref bpref(rel=2) GMAP GMAP(rel=2) GMbpref yaap binG binG(rel=2) AUC AUC(rel=2) GAUC GAUC(weight='relevant')

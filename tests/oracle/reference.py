@@ -86,7 +86,7 @@ from oracle.subtopics import of_one_subtopic
 
 Reference: TypeAlias = Callable[..., float]
 
-DIVERSITY = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
+DIVERSITY = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall", "StAllHit")
 REFERENCE: dict[str, Reference] = {
     **{name: partial(of_one_subtopic, name) for name in DIVERSITY},
     "Abstain": abstention,

@@ -53,6 +53,8 @@ def diversity(
     k = len(lists) if cutoff is None else cutoff
     if not topics:
         return 0.0
+    if name == "StAllHit":
+        return float(topics <= set().union(*lists[:k]))
     if name in {"StRecall", "P_IA", "AP_IA"}:
         return math.fsum(_of_topic(name, topic, lists, judged, k) for topic in topics) / len(topics)
     total = _weighted(_gains(lists, alpha), name, beta, k)

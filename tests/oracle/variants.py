@@ -132,6 +132,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("AP_IA", RELS[:2], NO_CUTOFF),
     ("P_IA", [{}], CUTOFFS),
     ("StRecall", RELS[:2], CUTOFFS),
+    ("StAllHit", RELS[:2], CUTOFFS),
     ("AUC", RELS, NO_CUTOFF),
     ("GAUC", [*RELS[:2], {"weight": "relevant"}], NO_CUTOFF),
     ("Accuracy", RELS, CUTOFFS),

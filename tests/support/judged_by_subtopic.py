@@ -26,6 +26,9 @@ NAMES = {
     "P_IA@2": {"cutoff": 2},
     "StRecall": {},
     "StRecall@2": {"cutoff": 2},
+    "StAllHit": {},
+    "StAllHit@2": {"cutoff": 2},
+    "StAllHit@4": {"cutoff": 4},
 }
 
 

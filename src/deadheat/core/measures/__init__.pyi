@@ -13,6 +13,7 @@ from deadheat.core.measures.notation import parse_measure, unit_of
 from deadheat.core.measures.preference import bpref
 from deadheat.core.measures.registration import measures, register
 from deadheat.core.measures.top import F, Judged, NumQ, NumRel, NumRelRet, NumRet, P, R, Rprec
+from deadheat.plugins.diversity.all_topics import StAllHit
 from deadheat.plugins.diversity.measures import (
     AP_IA,
     ERR_IA,
@@ -108,6 +109,7 @@ __all__ = [
     "Rprec",
     "RprecMult",
     "SetAP",
+    "StAllHit",
     "StRecall",
     "Success",
     "TMHits",
