@@ -168,6 +168,35 @@ DIVERSITY = Plugin(
     ),
 )
 
+ALTERNATIVES = Plugin(
+    name="alternatives",
+    help="Take relevant documents in groups, one of each of which is enough: [['a', 'b'], ['c']].",
+    requires=("diversity",),
+    kept=(SavedKeys("deadheat.plugins.alternatives.saved", judgments=("are_alternatives",)),),
+    services=(
+        Service("groups", "deadheat.plugins.alternatives.rule", "relevant documents in groups, [['a', 'b'], ['c']],"),
+    ),
+    features=(
+        Feature(
+            "alternatives",
+            argument="qrels",
+            kind="given",
+            goes_with=(
+                *("ties", "missing", "no_relevant", "score_precision", "depth", "judged_only"),
+                *("ascending", "then_by", "normalize_ids", "collection", "weights"),
+                *("repeats", *OF_MEANS, *OF_PAIRS, "rescore", "gate", "baseline", "history", "leaderboard", "report"),
+                *("steps", "abstention", "compare_languages"),
+            ),
+            what="relevant documents in groups",
+            hints={
+                "bounds": "a document that is not in a group is not relevant",
+                "judge": "its labels are of documents, not of groups",
+                "rel": "documents in groups have no grades",
+            },
+        ),
+    ),
+)
+
 SPANS = Plugin(
     name="spans",
     help="Hold runs of chunks against judged passages of documents, however these are cut.",
@@ -406,7 +435,7 @@ GATES = Plugin(
         Feature(
             "gate by strata",
             kind="use",
-            goes_with=(*CONVENTIONS, "save", "bounds", "failures", "spans", "repeats"),
+            goes_with=(*CONVENTIONS, "save", "bounds", "failures", "alternatives", "spans", "repeats"),
             what="a check of strata",
         ),
     ),
@@ -660,6 +689,7 @@ PLUGINS = (
     COMPARE,
     TIES,
     DIVERSITY,
+    ALTERNATIVES,
     SPANS,
     TOPK,
     MORE_MEASURES,

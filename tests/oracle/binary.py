@@ -96,10 +96,10 @@ def hit(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cut
 
 
 def all_hit(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
-    """1 if there are relevant documents, and each stands among the first k."""
-    relevant = {doc for doc, relevance in judged.items() if relevance >= rel}
-    top = {doc for doc, _ in ranking[:cutoff]}
-    return float(bool(relevant) and relevant <= top)
+    """1 if there are relevant documents, and as many stand among the first k."""
+    n_relevant = count_relevant(judged, rel)
+    n_found = sum(is_relevant(relevance, rel) for _, relevance in ranking[:cutoff])
+    return float(0 < n_relevant == n_found)
 
 
 def r_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:

@@ -28,6 +28,12 @@ MEASURES: dict[str, tuple[str, dict[str, float]]] = {
     "bpref": ("bpref", {}),
 }
 OF_SPANS = ("P@2", "RR", "R@2")
+OF_GROUPS: dict[str, tuple[str, dict[str, float]]] = {
+    "R@2": MEASURES["R@2"],
+    "RR": MEASURES["RR"],
+    "Hit@2": ("Hit", {"cutoff": 2}),
+    "AllHit@3": ("AllHit", {"cutoff": 3}),
+}
 NO_SHARES = ("GMAP", "NumRelRet")
 WITHOUT_RELEVANT = ("q05", "q17")
 LACKING = ("q03", "q08")  # queries without results: of any run, of the second of several
@@ -78,6 +84,8 @@ class Asked:
         Whether each document is one chunk, and the relevant ones are spans.
     has_subtopics : bool
         Whether each document has a subtopic of its own.
+    are_groups : bool
+        Whether each relevant document is a group of its own.
     """
 
     question: Question
@@ -86,6 +94,7 @@ class Asked:
     has_other_form: bool = False
     are_spans: bool = False
     has_subtopics: bool = False
+    are_groups: bool = False
 
     def evaluate(self) -> dh.Evaluation:
         """Return what deadheat says."""
@@ -98,6 +107,8 @@ class Asked:
         asked = self.question
         if self.are_spans:
             return dh.Spans({query: self._spans(query, docs) for query, docs in asked.qrels.items()})
+        if self.are_groups:
+            return {query: [[doc] for doc in docs] for query, docs in asked.qrels.items()}
         if asked.open_labels is not None:
             failed = {query: dict.fromkeys(docs, "no idea") for query, docs in asked.open_labels.items()}
             return dh.read_judgments({q: {**docs, **failed[q]} for q, docs in asked.qrels.items()}, failed="bounds")
@@ -272,9 +283,22 @@ def _ask_for_spans(asked: Asked) -> None:
     question = asked.question
     asked.are_spans = True
     question.measures = {name: MEASURES[name] for name in OF_SPANS}
-    for labels in question.qrels.values():
+    _leave_relevant(question.qrels)
+
+
+def _leave_relevant(qrels: Labels) -> None:
+    """Leave relevant documents alone."""
+    for labels in qrels.values():
         for doc in [doc for doc, relevance in labels.items() if relevance <= 0]:
             del labels[doc]
+
+
+@tried("alternatives", "alternatives", "alternatives|groups")
+def _ask_for_alternatives(asked: Asked) -> None:
+    """Each group is one document: recall of groups is recall then."""
+    asked.are_groups = True
+    asked.question.measures = dict(OF_GROUPS)
+    _leave_relevant(asked.question.qrels)
 
 
 @tried("weights", "weights", "weights")

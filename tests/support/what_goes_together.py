@@ -22,6 +22,7 @@ WORDS = {  # how the page calls features, where that is not the argument
     "bounds": '`unjudged="bounds"`',
     "failures": '`read_judgments(failed="bounds")`',
     "spans": "`Spans`",
+    "alternatives": '`[["a", "b"], ["c"]]`',
     "repeats": "`Repeats`",
     "another tool": "values of another tool",
     "save": "`Evaluation.save`",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # one source cannot hold both: answers of a judge have no such columns, and there are no spans of these
 APART = [
     *({"failures", other} for other in ("unanswerable", "subtopics", "spans")),
-    *({"spans", other} for other in ("negative labels", "subtopics")),
+    *({"spans", other} for other in ("negative labels", "subtopics", "alternatives")),
+    *({"alternatives", other} for other in ("unanswerable", "negative labels", "subtopics", "failures")),
 ]
 NOTHING = Answer(math.nan, math.nan, math.nan, math.nan)
 NO_MEAN = ("GMAP", "NumRelRet")  # measures of which a judge estimates nothing

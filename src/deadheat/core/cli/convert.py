@@ -113,6 +113,8 @@ def convert(  # noqa: PLR0917 - click passes by name
     if bare := getattr(table, "bare", ()):
         nothing = "nothing relevant" if table.kind == "qrels" else "nothing retrieved"
         told += f"; without {format_count(len(bare), 'query', 'queries')} that no row can hold, with {nothing}"
+    if rule := getattr(table, "judging_rule", None):
+        told += f"; without saying that they are {rule}"
     if marked := [query for query in getattr(table, "unanswerable", ()) if query not in bare]:
         told += f"; {format_list(marked)} no longer called unanswerable"
     write_note(

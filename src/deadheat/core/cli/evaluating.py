@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import deadheat as dh
 from deadheat.core.cli.inputs import checked_run, open_pairs, open_run
 from deadheat.core.cli.paths import asked, label
+from deadheat.core.cli.read_options import measures_under
 from deadheat.core.random_generators import Rng
 from deadheat.core.settings import Conventions
 
@@ -25,6 +26,7 @@ def evaluate_systems(
     """Return the evaluation of each system of several runs, by its name."""
     from deadheat.core.evaluation.evaluate import evaluate_under
 
+    measures = measures_under(qrels, measures)
     own = replace(conventions, missing="empty") if conventions.missing == "skip" else conventions
     found = {}
     for name, system in systems.items():
@@ -57,7 +59,8 @@ def evaluate_each(
 
     evaluate_runs = evaluate_many if evaluator is None else evaluator.read(asked()[evaluator.name])
     for judgments, opened in open_pairs(qrels, runs, form=form):
-        each = evaluate_runs(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule)
+        chosen = measures_under(judgments, measures)
+        each = evaluate_runs(conventions, judgments, opened, chosen, [seed] * len(opened), rule=rule)
         for run, (evaluation, by_rule) in zip(opened, each, strict=True):
             warn_of_form(evaluation, judgments, run)
             yield judgments, run, evaluation, by_rule

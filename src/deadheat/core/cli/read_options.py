@@ -14,7 +14,7 @@ from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.judged import kind_asked
 from deadheat.core.cli.options import INTERVALS
-from deadheat.core.cli.paths import label, shown_path, unique_names
+from deadheat.core.cli.paths import asked, label, shown_path, unique_names
 from deadheat.core.design import RESAMPLING_TESTS, Design
 from deadheat.core.libraries import load_libraries
 from deadheat.core.settings import PROPORTION, TIES, Conventions
@@ -164,6 +164,18 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
     from deadheat.core.measures.selection import choose_measures
 
     return choose_measures(kind_asked(), options["notations"] or None)
+
+
+def measures_under(qrels: dh.Qrels, measures: Sequence[Measure]) -> Sequence[Measure]:
+    """Return the measures that were asked for; if none were, those that are computed under judgments of this kind."""
+    from deadheat.core.data.judging import find_kind_of_qrels
+    from deadheat.core.measures.selection import choose_measures
+
+    kind = find_kind_of_qrels(qrels)
+    are_chosen = bool(asked().get("notations", True))  # a command without -m chooses its measures itself
+    if are_chosen or kind is kind_asked():
+        return measures
+    return choose_measures(kind, None)
 
 
 def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:

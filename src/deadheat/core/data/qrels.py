@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from deadheat.core import hooks
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.kind_of_judgments import KindOfJudgments
@@ -89,7 +90,8 @@ class Qrels(DocumentTable):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
-        with an empty dict or list has no relevant document. In a table, a query whose column ``answerable`` is false
+        with an empty dict or list has no relevant document. Lists of texts in the list of a query are groups, as in
+        ``{"q1": [["a", "b"], ["c"]]}``: a or b, and c. In a table, a query whose column ``answerable`` is false
         is unanswerable: measures leave it out by default.
     name : str, optional
         Label for messages and tables.
@@ -141,8 +143,11 @@ class Qrels(DocumentTable):
         return replace(content, notes=(*content.notes, note))
 
     def _keep_attributes(self, content: Content) -> None:
-        """Keep judgments of subtopics, unanswerable queries and the form of the source."""
+        """Keep judgments of subtopics, how they count, unanswerable queries and the form of the source."""
         self.subtopics = content.subtopics
+        if content.judged_by:
+            self.judging_rule = hooks.service(content.judged_by).RULE
+            self.notes = (*self.notes, str(self.judging_rule))
         self.unanswerable = content.unanswerable
         if content.is_trec:
             self.source_form = "trec"
@@ -200,7 +205,9 @@ class Qrels(DocumentTable):
         {'q1': {'d1': 3}}
         """
         listing = Reader(cls.kind, name or cls.kind, id, relevance, repeated).read(results)
-        return cls(listing.documents, name=name).noted(listing.notes)
+        qrels = cls(listing.documents, name=name)
+        qrels._keep_attributes(Content.of_lists(listing))
+        return qrels.noted(listing.notes)
 
     def check_duplicates(self, *, now: bool = False) -> None:  # noqa: ARG002 - judgments are always looked at now
         """Merge judgments that come twice with the same relevance, and note how many.

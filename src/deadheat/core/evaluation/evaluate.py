@@ -18,7 +18,7 @@ from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.checks import name_items
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import describe_negative_labels
-from deadheat.core.data.judging import JudgesRuns, find_kind, judges_runs
+from deadheat.core.data.judging import JudgesRuns, find_kind, find_kind_of_qrels, judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
@@ -78,6 +78,7 @@ def evaluate_many(
     values_by_rule : list of ndarray of float, shape (n_queries,)
         The values of each measure if the rule breaks the ties, NaN for queries that do not count; empty without a rule.
     """
+    measures = find_kind_of_qrels(qrels).as_judged(measures)
     check_conventions(conventions, qrels, measures)
     if _can_be_evaluated_together(conventions, qrels, runs, measures):
         for first in range(0, len(runs), MOST_TOGETHER):
@@ -184,6 +185,7 @@ def evaluate_under(
     engine : Engine, optional
         Of the qrels and the run; made here by default.
     """
+    measures = find_kind_of_qrels(qrels).as_judged(measures)
     check_conventions(conventions, qrels, measures)
     modes = modes_on(conventions, qrels, run)
     for mode in modes:
@@ -527,7 +529,7 @@ def evaluate(
     if judges_runs(qrels):
         return _evaluate_judged(qrels, run, measures, options)
     conventions = Conventions.of(options)
-    chosen = parse_measures(measures)
+    chosen = parse_measures(measures)  # before anything is read; those of other kinds of judgments are chosen then
     evaluate_runs: Callable[..., Any] = evaluate_many
     if judge is not None:
         evaluate_runs = hooks.service("judge").labels_of(judge, normalize_ids).evaluate_many
@@ -546,6 +548,8 @@ def evaluate(
             if judgments is None:
                 normalized_qrels = opened_qrels.normalized(normalize_ids)
                 judgments = check_collection(normalized_qrels, collection, rel, strict=strict)
+                check_asked(options, find_features(judgments, run))
+                chosen = choose_measures(find_kind_of_qrels(judgments), measures)
             tie_keys = find_tie_keys(source, then_by)
             normalized_run = opened_run.normalized(normalize_ids)
             runs.append(normalized_run.then_by(*tie_keys, score_precision=conventions.score_precision))
@@ -589,6 +593,8 @@ def find_features(qrels: Source, *runs: Source) -> list[Feature]:
     features = [feature_named(kind) for kind in kinds]
     if judges_runs(qrels):
         features.append(feature_of(find_kind(qrels)))
+    elif isinstance(qrels, Qrels) and qrels.judging_rule is not None:
+        features.append(feature_of(qrels.judging_rule.kind))
     return features
 
 

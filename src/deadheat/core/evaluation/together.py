@@ -11,12 +11,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core import hooks
+from deadheat.core.data.judging import find_kind_of_qrels
+from deadheat.core.data.kind_of_judgments import DOCUMENTS
 from deadheat.core.errors import ParameterError
 from deadheat.core.plugin_records import Feature
 from deadheat.core.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.core.data.kind_of_judgments import KindOfJudgments
+    from deadheat.core.data.qrels import Qrels
     from deadheat.core.evaluation.evaluation import Evaluation
 
 
@@ -149,6 +152,28 @@ def check_use(name: str, evaluations: Iterable[Evaluation], *, is_named: bool = 
                     found=evaluation.name if is_named else None,
                     hint=asked.feature.hints.get(name) or asked.feature.hints.get(""),
                 )
+
+
+def check_of_documents(what: str, qrels: Qrels) -> None:
+    """Raise `ParameterError` if judgments are of another kind than documents, for what knows no other.
+
+    Parameters
+    ----------
+    what : str
+        What was asked for, as the beginning of a sentence.
+    qrels : Qrels
+
+    Examples
+    --------
+    >>> from deadheat import Qrels
+    >>> check_of_documents("a list of orders", Qrels({"q": [["a", "b"], ["c"]]}))
+    Traceback (most recent call last):
+    ...
+    deadheat.core.errors.ParameterError: a list of orders is for judgments of documents, got alternatives
+    """
+    kind = find_kind_of_qrels(qrels)
+    if kind is not DOCUMENTS:
+        raise ParameterError(f"{what} is for judgments of documents", found=kind.what)
 
 
 def features_of(evaluation: Evaluation) -> list[Asked]:

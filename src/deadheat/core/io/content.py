@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -50,6 +50,8 @@ class Content:
         Whether these are rows as TREC has them.
     read_by : str
         The service that is to read the file instead, by its ``content_of_qrels``; empty if the content is complete.
+    judged_by : str
+        The service whose ``RULE`` says how the judgments count; empty for judgments of documents.
     list_order : {"rise", "fall"}, optional
         Whether the scores of every list of a run rise from its first result to its last, or fall; None if they do
         neither, or if all lists are so short that it may be chance.
@@ -67,6 +69,7 @@ class Content:
     reading: Reading | None = None
     is_trec: bool = False
     read_by: str = ""
+    judged_by: str = ""
     list_order: ListOrder | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,4 +77,11 @@ class Content:
     def of_lists(cls, listing: Listing, columns: Mapping[str, str] | None = None) -> Self:
         """Return the documents that were in lists, perhaps in a column of a table."""
         order = listing.order if listing.longest >= FEWEST_ORDERED else None
-        return cls(listing.documents, listing.notes, list_order=order, columns=columns or {})
+        content = cls(listing.documents, listing.notes, list_order=order, columns=columns or {})
+        if not listing.groups:
+            return content
+        query_ids, doc_ids, groups = zip(*listing.groups, strict=True)
+        subtopics = pl.DataFrame(
+            {"query_id": query_ids, "doc_id": doc_ids, "subtopic": groups, "relevance": [1.0] * len(groups)}
+        )
+        return replace(content, subtopics=subtopics, judged_by="groups")

@@ -10,6 +10,7 @@ from typing import Any
 
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, DuplicateError
 from deadheat.core.io.columns import find_value_name
+from deadheat.core.io.groups import are_groups
 from deadheat.core.io.ids import is_id
 from deadheat.core.io.kinds import NO_SCORES, Kind
 from deadheat.core.io.result_parts import find_results, is_grade
@@ -45,6 +46,13 @@ def read_list_rows(
         results = find_results(listed, kind)
         given_numbers = None if value is None else row.get(value)
         if results is not None and given_numbers is not None:
+            if kind == "qrels" and are_groups(results):
+                raise ColumnError(
+                    f"the documents of query {query!r} are in groups, and have {value} beside them",
+                    allowed="groups alone, of which one document each is enough",
+                    path=path,
+                    line=line,
+                )
             numbers = find_results(given_numbers)
             if numbers is None or len(numbers) != len(results):
                 raise ColumnError(

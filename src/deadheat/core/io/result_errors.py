@@ -103,6 +103,8 @@ def make_no_id_error(
 
 def _advise_on_id(result: object, paths: Sequence[str], kind: Kind) -> str:
     """Return what to write for a result whose id may be at one of some paths."""
+    if kind == "qrels" and isinstance(result, list | tuple) and result and all(map(is_id, result)):
+        return f"a group of documents is a list of texts: write {list(map(str, result))}"
     likely = [path for path in paths if is_id(get_at_path(result, path))]  # others would be refused
     if not likely:
         return "give the ids themselves"

@@ -13,6 +13,7 @@ from deadheat.core.checks import check_choice
 from deadheat.core.errors import ABSENT, DataError, DeadheatWarning, ParameterError, SourceTypeError
 from deadheat.core.io.columns import have_offsets
 from deadheat.core.io.forms import Shape, known_forms
+from deadheat.core.io.groups import GroupMember, are_groups, list_groups, looks_graded
 from deadheat.core.io.ids import ids_to_text, is_id
 from deadheat.core.io.kinds import ADVICE_ON_DISTANCES, DISTANCES, GIVE_AS_SPANS, VALUE_COLUMN, Kind
 from deadheat.core.io.list_order import CommonOrder, ListOrder
@@ -55,16 +56,21 @@ class Listing:
         Whether the scores of every list rise from its first result to its last, or fall; None: neither.
     longest : int
         Results of the longest list that has such an order.
+    groups : list of GroupMember
+        Of relevant documents in groups, which document is in which.
     """
 
     documents: Nested
     notes: Notes = ()
     order: ListOrder | None = None
     longest: int = 0
+    groups: Sequence[GroupMember] = ()
 
 
 RANKED = Ranked("ranked lists without scores: in strict order, no ties")
 RANKED_BY_COLUMN = Ranked("ranked by the column rank, without scores: equal ranks tie")
+GROUP = "group"  # what relevant documents in groups have in the place of a relevance
+ADVICE_ON_GROUPS = "write [['a'], ['b']] where both documents are needed, [['a', 'b']] where one of them is enough"
 ASSUMED: dict[Kind, str | Ranked] = {
     "run": RANKED,
     "qrels": "relevant documents are listed without grades: each has relevance 1",
@@ -124,6 +130,8 @@ class Reader:
     # names of numbers that all results without a known number have; None before the first query with such results
     _unused_names: set[str] | None = None
     _orders: CommonOrder = field(default_factory=CommonOrder)
+    _groups: list[GroupMember] = field(default_factory=list)
+    _are_all_graded: bool = True  # whether each group looks like a document and its relevance
     _n_merged: int = 0  # judgments that repeat others
     _n_left_out: int = 0  # results that repeat a document
     _n_kept: int = 0
@@ -173,7 +181,7 @@ class Reader:
         """Return the documents of all queries with the order of their scores."""
         has_scores = VALUE_COLUMN["run"] in self._first_queries
         if not has_scores or self._orders.order is None:
-            return Listing(documents, notes)
+            return Listing(documents, notes, groups=self._groups)
         return Listing(documents, notes, self._orders.order, self._orders.longest)
 
     def note_assumptions(self) -> Notes:
@@ -187,6 +195,7 @@ class Reader:
             raise SourceTypeError(
                 f"documents for query {query!r} have a {name}, those for {other_query!r} have {other_name or 'none'}",
                 allowed="one shape for all queries",
+                hint=ADVICE_ON_GROUPS if GROUP in self._first_queries else None,
                 path=self.where,
             )
         if self._note_of_form is not None:
@@ -196,7 +205,13 @@ class Reader:
         if not name:
             self._warn_of_numbers()
             return (ASSUMED[self.kind],)
-        if name == usual_name:
+        if name == GROUP and self._are_all_graded:
+            message = (
+                "each group is two texts, of which the second is a small number; if that is the relevance of the first,"
+                " write it as a number"
+            )
+            warnings.warn(DeadheatWarning(message, self.where), stacklevel=2)
+        if name in {usual_name, GROUP}:
             return ()
         return (f"the {name} of each result counts as its score",)
 
@@ -214,6 +229,9 @@ class Reader:
         results = find_results(given, self.kind)
         if results is None:
             return self._read_mapping(given, query)
+        has_known_form = self.id is None and self.number is None
+        if self.kind == "qrels" and has_known_form and are_groups(results):
+            return self._read_groups(results, query)
         docs, numbers = self._read_results(results, query)
         name = VALUE_COLUMN[self.kind]
         if self.number is None and not _has_any(numbers):
@@ -230,6 +248,19 @@ class Reader:
         if not has_numbers:
             numbers = self._make_numbers(len(docs))
         return self._keep_each_once(ids_to_text(docs, self.where), numbers, results, query)
+
+    def _read_groups(self, results: Sequence[Any], query: object) -> Mapping[str, Any]:
+        """Return the documents of a query that are in groups, with the relevance 1, and keep the groups."""
+        (query_id,) = ids_to_text([query], self.where)
+        documents: dict[str, int] = {}
+        groups = list_groups(results, query, self.where, self.line)
+        self._are_all_graded = self._are_all_graded and all(map(looks_graded, groups))
+        for place, group in enumerate(groups, 1):
+            for doc in group:
+                documents[doc] = 1
+                self._groups.append(GroupMember(query_id, doc, str(place)))
+        self._keep_form(query, GROUP, next(iter(documents)))
+        return documents
 
     def _check_complete(self, numbers: Sequence[Any], name: str, query: object) -> None:
         """Raise `DataError` where some results of a query have a number and others have none."""

@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, name_items
 from deadheat.core.data.document_table import check_tables
-from deadheat.core.data.judging import judges_runs
+from deadheat.core.data.judging import find_kind_of_qrels, judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
@@ -35,7 +35,8 @@ from deadheat.core.evaluation.systems import find_systems, is_system
 from deadheat.core.evaluation.together import check_asked, check_use
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.measures import Measure
-from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.measures.selection import choose_measures
 from deadheat.core.placements.place import open_judgments
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions
@@ -180,12 +181,13 @@ def compare(
     judgments = check_collection(
         open_judgments(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict
     )
+    check_asked(locals(), find_features(judgments, *listed))
     found = compare_under(
         design,
         conventions,
         judgments,
         named,
-        parse_measures(measures),
+        choose_measures(find_kind_of_qrels(judgments), measures),
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
@@ -384,8 +386,9 @@ def compare_evaluated(
     for name, other in others:
         left, right = (list(map(str, each.measures)) for each in (one, other))
         if set(left) != set(right):
+            names, other_names = (", ".join(measure.label for measure in each.measures) for each in (one, other))
             raise DataError(
-                f"{first} and {name} were evaluated with different measures ({', '.join(left)} and {', '.join(right)})",
+                f"{first} and {name} were evaluated with different measures ({names} and {other_names})",
                 hint="evaluate both with the same",
             )
     check_queries_shared(evaluations, design)

@@ -23,6 +23,7 @@ from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import find_tie_keys
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.tie_spread import TieSpread
+from deadheat.core.evaluation.together import check_of_documents
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike, split_notation
 from deadheat.core.placements import policies
@@ -359,6 +360,7 @@ def explain(
 @use_default_arithmetic
 def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Explanation:
     """Do what :func:`explain` does, for data and numbers that are read already, without a check for duplicates."""
+    check_of_documents("an explanation of other values", qrels)
     search = Search(JudgedRun(qrels, run), tuple(wanted))
     found, plain = list(search.ways()), search.judged.plain
     fitting = [

@@ -11,6 +11,7 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_count, as_number
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
@@ -18,7 +19,8 @@ from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate, make_scores
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.query_columns import cluster_codes
-from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures import Measure
+from deadheat.core.measures.selection import choose_measures
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.settings import Conventions
 from deadheat.core.wording import format_count
@@ -103,7 +105,7 @@ def tune_fusion(
     label = name or f"{method}({', '.join(names)})"
     judgments = Qrels.of(qrels)
     judgments.check_duplicates()
-    chosen_measure = parse_measure(measure) if isinstance(measure, str) else measure
+    (chosen_measure,) = choose_measures(find_kind_of_qrels(judgments), measure)
     settings = settings_of(method, grid, len(inputs))
     recipes = [_make_recipe(method, names, norm, setting) for setting in settings]
     pool = make_pool(inputs, ties=ties, window=window)

@@ -18,6 +18,7 @@ from deadheat.core.data.sources import Source
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError, SwappedFilesError
 from deadheat.core.evaluation.stratum import groups
+from deadheat.core.evaluation.together import check_of_documents
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.random_generators import Rng
 from deadheat.core.wording import escape_invisible, format_list
@@ -227,6 +228,7 @@ def judge_agreement(
     """
     confidence = as_level("confidence_level", confidence_level)
     rel, judged, given = as_number("rel", rel), Qrels.of(human), _named(judge)
+    check_of_documents("agreement with a judge", judged)
     check_tables(judged, *given.values(), check_runs=check_duplicates)
     frame = judged.to_polars()
     found = {

@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat.core.arrays import is_member
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Plottable, make_frame
 from deadheat.core.data.run import Run
@@ -22,6 +23,7 @@ from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.measures.selection import choose_measures
 from deadheat.core.random_generators import Rng, check_rng
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.settings import Conventions
@@ -221,7 +223,9 @@ def coarsening_profile(
     check_rng("rng", rng)
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
     conventions = Conventions.of(locals())
-    chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
+    parse_measures(measures)  # before anything is read
+    judged, named = Qrels.of(qrels), _named(runs, ascending=ascending)
+    chosen = choose_measures(find_kind_of_qrels(judged), measures)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
     places = pairs_of(list(named), () if baseline is None else (baseline,))
@@ -245,7 +249,7 @@ def coarsening_profile(
                 CoarseScores(
                     run=name,
                     scores=scores,
-                    measure=str(own.measure),
+                    measure=own.measure.label,
                     n_queries=own.n_queries,
                     n_distinct=n_distinct,
                     share_tied=n_tied / max(frame.height, 1),
@@ -263,7 +267,7 @@ def coarsening_profile(
         if not way:
             warn(steps[AS_GIVEN], judged, named, missing=missing)
     pairs = tuple(pair for measure in chosen for pair in _compare(measure, steps, places, rng))
-    measure_names, names, first = list(map(str, chosen)), list(named), steps[AS_GIVEN]
+    measure_names, names, first = [measure.label for measure in chosen], list(named), steps[AS_GIVEN]
     rows.sort(key=lambda row: (measure_names.index(row.measure), names.index(row.run)))
     return CoarseningProfile(
         tuple(_with_rivals(rows, pairs)), pairs, max(len(one.query_ids) for one in first.values()), per_query, first
@@ -311,7 +315,7 @@ def _compare(
         for scores, own in sums.items():
             wrong, no_winner = winner(own, a, b, original)
             yield CoarsePair(
-                measure=str(measure),
+                measure=measure.label,
                 system=a,
                 baseline=b,
                 scores=scores,

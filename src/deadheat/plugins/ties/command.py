@@ -13,7 +13,7 @@ from deadheat.core.cli.options import LAST, LISTS, READING, command, with_option
 from deadheat.core.cli.parsing import parsed_numbers
 from deadheat.core.cli.paths import INPUT, asked, label
 from deadheat.core.cli.printing import Output, full_option, output_options
-from deadheat.core.cli.read_options import conventions_of, measures_of
+from deadheat.core.cli.read_options import conventions_of, measures_of, measures_under
 
 
 @command(
@@ -65,6 +65,8 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         "check_duplicates": False,  # what was opened is checked
     }
     judgments = None if qrels is None else open_qrels(qrels)
+    if judgments is not None and measures is not None:
+        measures = tuple(measures_under(judgments, measures))
     if judgments is not None and options["listed"] is not None:
         output.print(
             report_orders(orders_of_query(judgments, open_run(run), options["listed"], measures), options["listed"])

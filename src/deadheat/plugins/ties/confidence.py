@@ -11,6 +11,7 @@ import polars as pl
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import make_frame
 from deadheat.core.data.run import Run
@@ -22,7 +23,7 @@ from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.measures.orders import RULE_OF_THREE
-from deadheat.core.measures.selection import ByMeasure
+from deadheat.core.measures.selection import ByMeasure, choose_measures
 from deadheat.core.placements.placements import Placements
 from deadheat.core.random_generators import Rng, check_rng, random_generator
 from deadheat.core.scalars import is_number
@@ -66,7 +67,7 @@ class ConfidenceScores:
     standard_error: float
 
     def __repr__(self) -> str:
-        return escape_invisible(f"<ConfidenceScores {self.measure}: {self.mean:.4f} ± {self.standard_error:.4f}>")
+        return escape_invisible(f"<ConfidenceScores {self.measure.label}: {self.mean:.4f} ± {self.standard_error:.4f}>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +97,12 @@ class ConfidenceEvaluation:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{one.measure} {one.mean:.4f} ± {one.standard_error:.4f}" for one in self.scores)
+        shown = ", ".join(f"{one.measure.label} {one.mean:.4f} ± {one.standard_error:.4f}" for one in self.scores)
         drawn = format_count(self.n_draws, "drawn order") if self.n_draws else "exact"
         return escape_invisible(f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>")
 
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
-        held: dict[Any, ConfidenceScores] = ByMeasure((str(one.measure), one) for one in self.scores)
+        held: dict[Any, ConfidenceScores] = ByMeasure((one.measure.label, one) for one in self.scores)
         if measure not in held:
             raise UnknownMeasureError(
                 f"{measure} was not evaluated; there are {', '.join(held)}", hint=did_you_mean(measure, held)
@@ -112,12 +113,12 @@ class ConfidenceEvaluation:
         return iter(self.scores)
 
     def means(self) -> dict[str, float]:
-        """Return the mean of each measure, by its notation."""
-        return {str(one.measure): one.mean for one in self.scores}
+        """Return the mean of each measure, by the name by which it was asked for."""
+        return {one.measure.label: one.mean for one in self.scores}
 
     def standard_errors(self) -> dict[str, float]:
         """Return the Monte Carlo standard error of each mean."""
-        return {str(one.measure): one.standard_error for one in self.scores}
+        return {one.measure.label: one.standard_error for one in self.scores}
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value and standard_error, a row for each query and measure; null for no value."""
@@ -125,7 +126,7 @@ class ConfidenceEvaluation:
         return make_frame(
             {
                 "query_id": pl.Series(ids * len(self.scores), dtype=pl.String),
-                "measure": [str(one.measure) for one in self.scores for _ in ids],
+                "measure": [one.measure.label for one in self.scores for _ in ids],
                 "value": np.concatenate([one.values for one in self.scores]),
                 "standard_error": np.concatenate([one.standard_errors for one in self.scores]),
             }
@@ -207,11 +208,12 @@ def evaluate_with_confidence(
         raise ParameterError(argument="scale", given=scale, allowed="a number from 0 on; infinity for plain ties")
     n_draws = as_count("n_draws", n_draws, FEWEST_DRAWS)
     check_rng("rng", rng)
-    chosen = parse_measures(measures)
+    parse_measures(measures)  # before anything is read
     keys = find_tie_keys(run, then_by)
     if len(keys) != 1:
         raise ParameterError(argument="then_by", found=format_count(len(keys), "run"), allowed="one run")
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
+    chosen = choose_measures(find_kind_of_qrels(judged), measures)
     check_tables(other, check_runs=check_duplicates)
     plain = evaluate(
         judged,

@@ -13,6 +13,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate
+from deadheat.core.evaluation.together import check_of_documents
 from deadheat.core.io.values import check_number
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike, Measures, parse_measures
@@ -249,6 +250,7 @@ def tie_orders(
 
 def orders_of_query(qrels: Qrels, run: Run, query_id: str, measures: Measures | None = None) -> TieOrders:
     """Return every order of the ties of one query of a run, as :func:`tie_orders` does."""
+    check_of_documents("a list of orders", qrels)
     judged, own = qrels.to_dict(), run.to_polars().filter(pl.col("query_id") == query_id)
     if query_id not in judged or own.is_empty():
         known = judged.keys() & set(run.to_polars()["query_id"])

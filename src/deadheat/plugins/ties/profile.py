@@ -13,6 +13,7 @@ from deadheat.core.arrays import IntArray
 from deadheat.core.checks import MAX_DECIMALS, as_cutoffs, check_choice
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
@@ -22,7 +23,8 @@ from deadheat.core.evaluation.rule_difference import differences
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.measures import Measure
 from deadheat.core.measures.gains import LOWEST_POSITIVE
-from deadheat.core.measures.notation import MeasureLike, parse_measures
+from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.measures.selection import choose_measures
 from deadheat.core.placements.grouping import ScoreGroups, group_run, select_queries
 from deadheat.core.placements.place import open_pair
 from deadheat.core.placements.placements import Placements
@@ -310,8 +312,9 @@ def tie_profile(
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
     check_tables(qrels, check_runs=check_duplicates)
+    chosen = choose_measures(find_kind_of_qrels(qrels), measures)
     exact, traditional = evaluate_beside(
-        Conventions(missing=missing, no_relevant=no_relevant), qrels, run, parse_measures(measures), beside
+        Conventions(missing=missing, no_relevant=no_relevant), qrels, run, chosen, beside
     )
     warn({run.where: exact}, qrels, {run.where: run})
     ties = select_queries(profile.queries, exact.query_ids.tolist())

@@ -21,6 +21,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import MeasureError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.together import check_of_documents
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.phases import phase
@@ -164,6 +165,7 @@ def holes(
     depth = as_count("depth", deepest or max(parsed.deepest or 0, DEEPEST) if depth is None else depth)
     limit = None if n is None else as_count("n", n)
     judged = Qrels.of(qrels)
+    check_of_documents("a list of documents to judge", judged)
     conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
     check_tables(judged, *named.values(), check_runs=check_duplicates)
     evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}

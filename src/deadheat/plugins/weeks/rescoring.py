@@ -58,7 +58,7 @@ def rescored(
     kind = find_kind_of_qrels(evaluation.qrels)
     if ids is not None and qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
-    if ids is not None and kind is not DOCUMENTS:
+    if ids is not None and kind.retrieved != DOCUMENTS.retrieved:
         raise ParameterError(
             f"renames documents, and not those of {kind.retrieved}", argument="ids", hint="evaluate the run again"
         )
