@@ -1,12 +1,19 @@
 """Predictions of MTEB, which are runs."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from deadheat.core.errors import (
     DataError,
 )
 from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.results import Listing
+from deadheat.core.wording import format_count
+from deadheat.plugins.exports.mteb_tasks import WITHOUT_IDENTICAL
 
 _MTEB = "mteb_model_meta"
+_ENDING = "_predictions.json"  # of a file, after the name of its task
 
 
 def _are_scores(held: object) -> bool:
@@ -47,4 +54,22 @@ def _read_mteb(held: Document, where: str) -> Listing:
     path = next(iter(tests or found))
     others = ", ".join(name for name in names if name != "/".join(path))
     note = f"predictions of MTEB by {held[_MTEB].get('model_name')}: {'/'.join(path)}"
-    return Listing(found[path], (note + (f"; others: {others}" if others else ""),))
+    notes = [note + (f"; others: {others}" if others else "")]
+    task, ending, _ = Path(where).name.partition(_ENDING)
+    if not ending or task not in WITHOUT_IDENTICAL:
+        return Listing(found[path], tuple(notes))
+    documents, n_excluded = _without_identical(found[path])
+    excluded = format_count(n_excluded, "document")
+    notes.append(f"{excluded} with the id of their query left out, as MTEB does in {task}")
+    return Listing(documents, tuple(notes))
+
+
+def _without_identical(documents: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+    """Return predictions without documents that have the id of their query, and how many these were."""
+    remaining = dict(documents)
+    n_excluded = 0
+    for query, scores in documents.items():
+        if query in scores:
+            remaining[query] = {doc: score for doc, score in scores.items() if doc != query}
+            n_excluded += 1
+    return remaining, n_excluded
