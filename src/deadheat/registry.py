@@ -242,6 +242,40 @@ TOPK = Plugin(
     services=(Service("topk", "deadheat.plugins.topk.arrays", "Run.from_topk"),),
 )
 
+EXCLUDE = Plugin(
+    name="exclude",
+    help="Leave documents out of runs and judgments: those that are the query itself, or given pairs.",
+    options=(OptionGroup("exclude", "deadheat.plugins.exclude.options", ("--exclude",)),),
+    inputs=("deadheat.plugins.exclude.options",),
+    beside=(BesideTables("deadheat.plugins.exclude.beside", ("excluded",)),),
+    settings=(PluginSettings("deadheat.plugins.exclude.conventions", {"exclude": ()}),),
+    services=(
+        Service("exclude", "deadheat.plugins.exclude.exclusion", "exclude="),
+        Service("exclude_again", "deadheat.plugins.exclude.again", "what leaves out the same documents again"),
+    ),
+    features=(
+        Feature(
+            "exclude",
+            goes_with=(
+                *(
+                    *CONVENTIONS,
+                    "alternatives",
+                    "judge",
+                    "bounds",
+                    "failures",
+                    "repeats",
+                    *OF_MEANS,
+                    *OF_PAIRS,
+                    "rescore",
+                ),
+                *("gate", "gate by strata", "baseline", "history", "leaderboard", "report", "steps", "abstention"),
+                "compare_languages",
+            ),
+            hints={"spans": "leave the documents out of the spans and the runs"},
+        ),
+    ),
+)
+
 MORE_MEASURES = Plugin(
     name="more_measures",
     help="Measures of trec_eval, ir_measures and papers that few people name.",
@@ -692,6 +726,7 @@ PLUGINS = (
     ALTERNATIVES,
     SPANS,
     TOPK,
+    EXCLUDE,
     MORE_MEASURES,
     JUDGES,
     REPEATS,

@@ -86,6 +86,8 @@ class Asked:
         Whether each document has a subtopic of its own.
     are_groups : bool
         Whether each relevant document is a group of its own.
+    excluded : tuple of str
+        Documents that every query retrieves and has judgments of beside those of the question, and that are excluded.
     """
 
     question: Question
@@ -95,6 +97,7 @@ class Asked:
     are_spans: bool = False
     has_subtopics: bool = False
     are_groups: bool = False
+    excluded: tuple[str, ...] = ()
 
     def evaluate(self) -> dh.Evaluation:
         """Return what deadheat says."""
@@ -105,16 +108,17 @@ class Asked:
     def qrels(self) -> Any:  # noqa: ANN401 - qrels in one of many forms
         """Return the judgments, in the form that the features ask for."""
         asked = self.question
+        qrels = self._with_excluded_labels(asked.qrels)
         if self.are_spans:
-            return dh.Spans({query: self._spans(query, docs) for query, docs in asked.qrels.items()})
+            return dh.Spans({query: self._spans(query, docs) for query, docs in qrels.items()})
         if self.are_groups:
-            return {query: [[doc] for doc in docs] for query, docs in asked.qrels.items()}
+            return {query: [[doc] for doc in docs] for query, docs in qrels.items()}
         if asked.open_labels is not None:
             failed = {query: dict.fromkeys(docs, "no idea") for query, docs in asked.open_labels.items()}
-            return dh.read_judgments({q: {**docs, **failed[q]} for q, docs in asked.qrels.items()}, failed="bounds")
+            return dh.read_judgments({q: {**docs, **failed[q]} for q, docs in qrels.items()}, failed="bounds")
         if self.has_subtopics or asked.unanswerable:
-            return dh.Qrels(self._rows(asked.qrels))
-        return asked.qrels
+            return dh.Qrels(self._rows(qrels))
+        return qrels
 
     def run(self) -> Any:  # noqa: ANN401 - a run, or repeats
         """Return the run, or the repeats of a system."""
@@ -133,7 +137,8 @@ class Asked:
             "score_precision": asked.decimals,
             "rel": asked.rel,
             "weights": asked.weights,
-            "judge": self._rows(asked.judge) if asked.judge and self.has_subtopics else asked.judge,
+            "judge": self._judge(),
+            "exclude": self._exclude(),
             "ascending": self.is_ascending,
             "normalize_ids": "NFC" if self.has_other_form else None,
             "then_by": [self._written(key) for key in asked.keys] or None,
@@ -145,6 +150,36 @@ class Asked:
                 named[name] = value
         return self.options | named
 
+    def _judge(self) -> Any:  # noqa: ANN401 - labels in one of two forms
+        if self.question.judge is None:
+            return None
+        labels = self._with_excluded_labels(self.question.judge)
+        return self._rows(labels) if self.has_subtopics else labels
+
+    def _exclude(self) -> dict[str, list[str]] | None:
+        """Return pairs of each query and each excluded document, as ids are written; None without any."""
+        if not self.excluded:
+            return None
+        documents = [*self._written({"": dict.fromkeys(self.excluded, 0.0)})[""]]
+        return dict.fromkeys((*HUMAN, *MORE), documents)
+
+    def _with_excluded_labels(self, labels: Labels) -> Labels:
+        """Return labels with those of excluded documents, the highest of all, except of queries with nothing relevant.
+
+        What a judge failed to grade may be as high as all that he wrote, excluded or not: there they are no higher.
+        """
+        highest = 3.0 if self.question.open_labels is None else 2.0
+        added = {}
+        for query, own in labels.items():
+            label = 0.0 if query in WITHOUT_RELEVANT else highest
+            added[query] = {**own, **dict.fromkeys(self.excluded, label)}
+        return added
+
+    def _with_excluded_scores(self, run: Scored) -> Scored:
+        """Return a run with the excluded documents: in turn above all others, and in a tie with some."""
+        scores = {doc: (9.0, 3.0)[place % 2] for place, doc in enumerate(self.excluded)}
+        return {query: {**scores, **documents} for query, documents in run.items()}
+
     def _written(self, run: Scored) -> Scored:
         """Return a run with its ids as they are written."""
         form: Literal["NFC", "NFD"] = "NFD" if self.has_other_form else "NFC"
@@ -152,7 +187,8 @@ class Asked:
 
     def _run(self, run: Scored) -> Any:  # noqa: ANN401 - dicts or chunks
         sign = -1 if self.is_ascending else 1
-        written = {q: {doc: sign * score for doc, score in docs.items()} for q, docs in self._written(run).items()}
+        whole = self._written(self._with_excluded_scores(run))
+        written = {q: {doc: sign * score for doc, score in docs.items()} for q, docs in whole.items()}
         if not self.are_spans:
             return written
         return [
@@ -378,6 +414,11 @@ def _ask_for_normalize_ids(asked: Asked) -> None:
 @tried("collection", "collection", "collection")
 def _ask_for_collection(asked: Asked) -> None:
     asked.options["collection"] = list(DOCS)
+
+
+@tried("exclude", "exclude", "exclude")
+def _ask_for_exclude(asked: Asked) -> None:
+    asked.excluded = ("é7", "é8")
 
 
 @tried("unanswerable")

@@ -92,6 +92,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "decimal": (dh.decimal, "mark"),
     "encoding": (dh.encoding, "name"),
     "normalize_ids": (dh.Run.normalized, "form"),
+    "exclude": (dh.evaluate, "exclude"),  # whose result has the judgments and the run that remain
     "max_memory": (dh.max_memory, "n_bytes"),
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "replace": (dh.Evaluation.save, "replace"),

@@ -115,6 +115,11 @@ def _describe_depth(depth: int | None) -> str:
     return f"cut after {format_count(depth, 'document')}"
 
 
+def _as_name_of_exclusion(_: str, given: object) -> str:
+    name: str = hooks.service("exclude").name_exclusion(given)
+    return name
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings that check themselves when they are created."""
@@ -180,6 +185,8 @@ class Conventions(Settings):
     ----------
     ties, missing, no_relevant, score_precision, rel, judged_only, depth, unjudged, unjudged_max_rel
         As given to :func:`evaluate`.
+    exclude : str or None
+        What was excluded: "self", or the number of pairs and the beginning of their SHA-256.
     """
 
     ties: str = setting(
@@ -250,6 +257,7 @@ class Conventions(Settings):
         metavar="LEVEL",
         group="bounds",
     )
+    exclude: str | None = setting(None, _as_name_of_exclusion)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - as above
@@ -271,6 +279,7 @@ class ConventionArguments(TypedDict, total=False):
     depth: int | None
     unjudged: str
     unjudged_max_rel: float | None
+    exclude: object
 
 
 @dataclass(frozen=True, kw_only=True)

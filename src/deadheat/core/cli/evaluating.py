@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import deadheat as dh
-from deadheat.core.cli.inputs import checked_run, open_pairs, open_run
+from deadheat.core.cli.inputs import changed_run, checked_run, open_pairs, open_run
 from deadheat.core.cli.paths import asked, label
 from deadheat.core.cli.read_options import measures_under
 from deadheat.core.random_generators import Rng
@@ -32,7 +32,10 @@ def evaluate_systems(
     for name, system in systems.items():
         evaluations = []
         for given in system.runs:
-            run = open_run(given, label(given)) if isinstance(given, str) else checked_run(dh.Run.of(given))
+            if isinstance(given, str):
+                run = open_run(given, label(given))
+            else:
+                run = changed_run(checked_run(dh.Run.of(given)))
             evaluations.append(evaluate_under(own, qrels, run, measures))
         found[name] = system.together(evaluations, conventions.missing)
     return found

@@ -25,6 +25,10 @@ def _unchanged(qrels: Qrels) -> Qrels:
     return qrels
 
 
+def _unchanged_run(run: Run) -> Run:
+    return run
+
+
 class InputOption(NamedTuple):
     """An option under which a command reads its qrels and runs in another way than from files of rows.
 
@@ -46,6 +50,8 @@ class InputOption(NamedTuple):
         Refuses what does not go with it, or needs it; called whether the option was given or not.
     beside_runs : callable
         Takes qrels that were read, and returns them with their rows where those of the runs are.
+    change_qrels, change_run : callable
+        Takes qrels, or a run, that were read by any option or without one, and returns them changed.
     """
 
     name: str
@@ -55,6 +61,8 @@ class InputOption(NamedTuple):
     has_files: Callable[[str], bool] = _has_no_files
     check: Callable[[], None] = _refuse_nothing
     beside_runs: Callable[[Qrels], Qrels] = _unchanged
+    change_qrels: Callable[[Qrels], Qrels] = _unchanged
+    change_run: Callable[[Run], Run] = _unchanged_run
 
 
 def input_options() -> list[InputOption]:

@@ -32,12 +32,20 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     qrels = _qrels_of(path).normalized(options.get("normalize_ids"))
     if is_checked:
         qrels.check_duplicates()
+    qrels = changed_qrels(qrels)
     if options.get("collection") or options.get("strict"):
         from deadheat.core.evaluation.evaluate import check_collection
 
         qrels = check_collection(qrels, options["collection"], options.get("rel"), strict=options["strict"])
     for option in input_options_asked():
         qrels = option.beside_runs(qrels)
+    return qrels
+
+
+def changed_qrels(qrels: dh.Qrels) -> dh.Qrels:
+    """Return qrels as options of the command change them, which leave documents out."""
+    for option in input_options_asked():
+        qrels = option.change_qrels(qrels)
     return qrels
 
 
@@ -65,10 +73,18 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     """
     options = asked()
     run = _run_of(path, name or label(path), form).normalized(options.get("normalize_ids"))
+    run = changed_run(run)
     if keyed and options.get("then_by"):
         keys = [_read_key(key) for key in options["then_by"]]
         run = run.then_by(*keys, score_precision=options.get("score_precision"))
     return checked_run(run)
+
+
+def changed_run(run: dh.Run) -> dh.Run:
+    """Return a run as options of the command change it, which leave documents out."""
+    for option in input_options_asked():
+        run = option.change_run(run)
+    return run
 
 
 def _run_of(path: str, name: str, form: str | None) -> dh.Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -87,9 +87,13 @@ class UnreadRows(LazyRows):
     ----------
     check_duplicates : bool
         Whether the pass that places them looks for repeated pairs too.
+    on_excluded : callable or None
+        Called after a pass whose reading leaves rows out: takes the run, the query_id and doc_id of these rows, and the
+        queries that have rows left.
     """
 
     check_duplicates = False
+    on_excluded: Callable[[Any, pl.DataFrame, pl.Series], None] | None = None
 
     def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str, file: FileState | None = None) -> None:
         self.unchecked = frame

@@ -18,6 +18,7 @@ from deadheat.core.arrays import BoolArray, FloatArray, is_member
 from deadheat.core.checks import name_items
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import describe_negative_labels
+from deadheat.core.data.excluding import as_argument, read_exclusion
 from deadheat.core.data.judging import JudgesRuns, find_kind, find_kind_of_qrels, judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
@@ -411,6 +412,7 @@ def evaluate(
     weights: Weights | None = None,
     queries: Source | None = None,
     judge: Source | None = None,
+    exclude: Source | None = None,
 ) -> Evaluation | Evaluations:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -490,6 +492,12 @@ def evaluate(
         qrels, `Interval.judge_weight` and `Interval.n_effective` say what the judge adds, in each stratum by itself.
         Of fewer than 40 queries with human labels (by weight, worth fewer) all is as without the judge. With weights
         all of its queries need one. Not with clusters or repeats.
+    exclude : {"self"}, dict, rows, path, dataframe or Qrels, optional
+        Documents to leave out before anything is counted. With "self" those with the id of their query, out of the
+        run, as BEIR does. Otherwise pairs, ``{query_id: [doc_id]}`` or anything with a query_id and a doc_id, such as
+        other qrels, whatever their grades, or a file of BRIGHT's ``excluded_ids``: out of the run and of the qrels, so
+        that R and the ideal are without them too. Notes say how many were left out, and saved evaluations keep which.
+        Not for spans.
 
     Returns
     -------
@@ -519,6 +527,8 @@ def evaluate(
     """
     # every keyword argument by its name
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
+    exclusion = read_exclusion(exclude)
+    options["exclude"] = as_argument(exclusion)
     if not judges_runs(qrels):
         run = find_systems(run, ascending=ascending)
     check_asked(options, find_features(qrels, run))
@@ -532,7 +542,7 @@ def evaluate(
     chosen = parse_measures(measures)  # before anything is read; those of other kinds of judgments are chosen then
     evaluate_runs: Callable[..., Any] = evaluate_many
     if judge is not None:
-        evaluate_runs = hooks.service("judge").labels_of(judge, normalize_ids).evaluate_many
+        evaluate_runs = hooks.service("judge").labels_of(judge, normalize_ids, exclusion).evaluate_many
     has_several_runs = are_runs(run, qrels)
     judgments: Qrels | None = None  # once they have been read and checked, beside the first run
     evaluations = Evaluations()
@@ -546,13 +556,13 @@ def evaluate(
                 ascending=ascending and not has_several_runs,  # `Run.of` has turned several runs round already
             )
             if judgments is None:
-                normalized_qrels = opened_qrels.normalized(normalize_ids)
-                judgments = check_collection(normalized_qrels, collection, rel, strict=strict)
+                remaining_qrels = exclusion.of_qrels(opened_qrels.normalized(normalize_ids))
+                judgments = check_collection(remaining_qrels, collection, rel, strict=strict)
                 check_asked(options, find_features(judgments, run))
                 chosen = choose_measures(find_kind_of_qrels(judgments), measures)
             tie_keys = find_tie_keys(source, then_by)
-            normalized_run = opened_run.normalized(normalize_ids)
-            runs.append(normalized_run.then_by(*tie_keys, score_precision=conventions.score_precision))
+            remaining_run = exclusion.of_run(opened_run.normalized(normalize_ids))
+            runs.append(remaining_run.then_by(*tie_keys, score_precision=conventions.score_precision))
         assert judgments is not None  # noqa: S101 - each batch has a run
         results = evaluate_runs(conventions, judgments, runs, chosen, [rng] * len(runs))
         for (name, source), opened_run, (unweighted, _) in zip(batch, runs, results, strict=True):

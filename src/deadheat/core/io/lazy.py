@@ -61,11 +61,14 @@ class CheckedRows:
         query_id, doc_id, and relevance or score.
     query_runs : IdRuns
     wrong : WrongRows
+    excluded : polars.DataFrame or None, default None
+        query_id and doc_id of the rows that a reading left out, as a subclass does.
     """
 
     frame: pl.DataFrame
     query_runs: IdRuns
     wrong: WrongRows
+    excluded: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)

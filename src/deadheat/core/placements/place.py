@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from deadheat.core.arrays import IntArray
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.excluding import read_exclusion
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.rows import MappingRows, MemoryRows
@@ -58,6 +59,7 @@ def place(
     *,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    exclude: Source | None = None,
 ) -> Placements:
     """Reduce a run to the placements of its judged documents.
 
@@ -69,6 +71,8 @@ def place(
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that a run has twice. Without it, a judged document that comes
         twice is an error, and an unjudged one takes two ranks.
+    exclude : {"self"}, dict, rows, path, dataframe or Qrels, optional
+        Documents to leave out first, as for :func:`evaluate`.
 
     Returns
     -------
@@ -85,6 +89,9 @@ def place(
     ('q1', 'd2', 1.0, 1, 2)
     """
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    exclusion = read_exclusion(exclude)
+    qrels = exclusion.of_qrels(qrels)
+    run = exclusion.of_run(run)
     return choose_engine(qrels, run, score_precision).place()
 
 

@@ -472,7 +472,7 @@ def _retrieving_themselves(facts: Mapping[str, Facts]) -> Iterator[Fact]:
     queries = {run: list(one.own_queries) for run, one in facts.items()}
     counts = [f"{run} {len(ids):,} ({format_list(ids)})" for run, ids in queries.items() if ids]
     text = f"queries that retrieve a document with their own id: {format_list(counts, between='; ')}"
-    advice = "; if it is the query itself, leave it out: BEIR does by default, MTEB in some tasks"
+    advice = "; if it is the query itself, --exclude self leaves it out, as BEIR does, and MTEB in some tasks"
     yield Fact("retrieving_themselves", queries, "same id", text + advice if counts else "", is_note=True)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, name_items
 from deadheat.core.data.document_table import check_tables
+from deadheat.core.data.excluding import EXCLUDES_NOTHING, Excludes, as_argument, read_exclusion
 from deadheat.core.data.judging import find_kind_of_qrels, judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
@@ -78,6 +79,7 @@ def compare(
     detect: float | None = None,
     judge: Source | None = None,
     weights: Weights | None = None,
+    exclude: Source | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -130,6 +132,8 @@ def compare(
     weights : str or dict, optional
         As for :func:`evaluate`, or a column of `queries`: means, intervals and tests are weighted. Not for "wilcoxon"
         and "sign". With a judge, all queries that it labelled need one.
+    exclude : {"self"}, dict, rows, path, dataframe or Qrels, optional
+        Documents to leave out first, as for :func:`evaluate`.
 
     Returns
     -------
@@ -158,6 +162,8 @@ def compare(
     """
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
+    exclusion = read_exclusion(exclude)
+    exclude = as_argument(exclusion)
     conventions = Conventions.of(locals())
     listed = list(runs) if isinstance(runs, list | tuple) else []
     if not judges_runs(qrels):
@@ -170,17 +176,17 @@ def compare(
     if any(map(is_system, listed)) or judges_runs(qrels):
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         return replace(_compare_each(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
+    opened_qrels = open_judgments(qrels, listed).normalized(normalize_ids)
+    judgments = check_collection(exclusion.of_qrels(opened_qrels), collection, rel, strict=strict)
     named = named_runs(
         runs,
         ascending=ascending,
         then_by=then_by,
         score_precision=conventions.score_precision,
         normalize_ids=normalize_ids,
+        exclusion=exclusion,
     )
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
-    judgments = check_collection(
-        open_judgments(qrels, listed).normalized(normalize_ids), collection, rel, strict=strict
-    )
     check_asked(locals(), find_features(judgments, *listed))
     found = compare_under(
         design,
@@ -191,7 +197,7 @@ def compare(
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
-        judge=None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids),
+        judge=None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids, exclusion),
         weights=weights,
     )
     # the last name may be that of a single run in its other order, which was not given
@@ -415,6 +421,7 @@ def named_runs(
     then_by: Source | Sequence[Source] | None = None,
     score_precision: ScorePrecision = None,
     normalize_ids: str | None = None,
+    exclusion: Excludes = EXCLUDES_NOTHING,
 ) -> dict[str, Run]:
     """Return runs by name, those of a sequence by the names of their files; with their ties ordered as `then_by` says.
 
@@ -427,7 +434,8 @@ def named_runs(
         label = None if name is None else str(name)
         read.append((name, source, Run.of(source, ascending=ascending, name=label)))
     sources = name_items((run.name if name is None else name, source) for name, source, run in read)
-    named = dict(zip(sources, (run.normalized(normalize_ids) for *_, run in read), strict=True))
+    opened = [exclusion.of_run(run.normalized(normalize_ids)) for *_, run in read]
+    named = dict(zip(sources, opened, strict=True))
     if then_by is None:
         return named
     keys = {name: find_tie_keys(source, then_by) for name, source in sources.items()}

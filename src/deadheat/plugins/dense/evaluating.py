@@ -126,7 +126,7 @@ def evaluate_dense(
     check_choice("ties", ties, TIES)
     check_choice("positives", positives, POSITIVES)
     as_text("name", name)
-    conventions = Conventions.of(locals())
+    conventions = Conventions.of(locals(), exclude=None)  # what is excluded here are items, by their positions
     chosen = parse_measures(measures)
     counts = count_dense(
         scores,
@@ -246,7 +246,7 @@ def evaluate_embeddings(
     """
     check_choice("ties", ties, TIES)
     check_choice("similarity", similarity, SIMILARITIES)
-    conventions = Conventions.of(locals())
+    conventions = Conventions.of(locals(), exclude=None)  # what is excluded here are items, by their positions
     chosen = parse_measures(measures)
     counts = count_embeddings(
         queries,

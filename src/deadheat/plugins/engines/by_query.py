@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from deadheat.core.io.lazy import Reading
 
 
-ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
+ROWS, INFINITE, REPEATED, EXCLUDED = "rows", "infinite", "repeated", "excluded"  # what every pass may say
 IN_SPARK = "what string, query_id string, doc_id string, value double, above long, tied long"
 JUDGMENTS = ("query_id", "doc_id", "relevance")
 NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
@@ -91,6 +91,8 @@ def by_query(
     check_said(found, run, rows.reading, precision)
     run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
     queries = select_results(found, QUERY, "query_id").to_series()
+    if rows.on_excluded is not None:
+        rows.on_excluded(run, select_results(found, EXCLUDED, "query_id", "doc_id"), queries)
     twice = queries.filter(queries.is_duplicated())
     if len(twice) and rows.in_polars:
         raise NotAdjacentError
@@ -131,6 +133,10 @@ def look_at(
     has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
     if has_wrong or not wrong.n_rows:
         return found
+    if checked.excluded is not None:
+        found.append(make_results(EXCLUDED, **checked.excluded.to_dict()))
+        if rows.is_empty():
+            return found
     scores = rows["score"].to_numpy()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

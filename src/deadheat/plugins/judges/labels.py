@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core.arrays import FloatArray
+from deadheat.core.data.excluding import EXCLUDES_NOTHING, Excludes
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
@@ -118,6 +119,10 @@ def _helped(
     return JudgedDifferences(by_labels).add_to(comparison)
 
 
-def labels_of(judge: Source, normalize_ids: str | None = None) -> Labels:
-    """Return the labels of a judge, given as qrels or as a run, with ids in one form of Unicode if one is named."""
-    return Labels(as_qrels(judge).normalized(normalize_ids))
+def labels_of(judge: Source, normalize_ids: str | None = None, exclusion: Excludes = EXCLUDES_NOTHING) -> Labels:
+    """Return the labels of a judge, given as qrels or as a run, with ids in one form of Unicode if one is named.
+
+    What `exclusion` leaves out of the human labels is left out of these, too.
+    """
+    labels = as_qrels(judge).normalized(normalize_ids)
+    return Labels(exclusion.of_qrels(labels))

@@ -49,7 +49,7 @@ from deadheat.core.cli.read_options import given_intervals
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the models", "tasks", "without_task")
-@with_options("decimal", "encoding", "flags")
+@with_options("decimal", "encoding", "exclude", "flags")
 def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank models by their mean over tasks. A rank is an interval, and models that cannot be told apart share a tier.
 
@@ -66,6 +66,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     found = dh.leaderboard(
         source[0] if len(source) == 1 else source,
         **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
+        exclude=options.get("exclude"),
         **given_intervals(options),
         rng=options["seed"] or 0,
     )

@@ -45,6 +45,7 @@ def leaderboard(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = 0,
+    exclude: Source | None = None,
 ) -> Leaderboard:
     """Rank models by their mean over tasks, and say which ranks are certain.
 
@@ -75,6 +76,8 @@ def leaderboard(
         Of all rank intervals together.
     n_resamples : int, default 10,000
     rng : numpy.random.Generator or int, default 0
+    exclude : {"self"}, dict, rows, path, dataframe or Qrels, optional
+        Documents to leave out of runs first, and of their judgments, as for :func:`evaluate`; of a folder with runs.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def leaderboard(
         check_choice("tasks", tasks, ("fixed", "random"))
     confidence_level = as_level("confidence_level", confidence_level)
     n_resamples, random = as_resamples("n_resamples", n_resamples), random_generator(rng)
-    results = read_results(source, measure)
+    results = read_results(source, measure, exclude)
     notes = list(results.notes)
     check_scales(results, notes)
     kept, incomplete = _complete(results, missing, notes)

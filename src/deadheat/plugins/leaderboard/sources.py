@@ -41,7 +41,7 @@ from deadheat.plugins.leaderboard.tables import NAMES, NEEDED, WANTED, as_table,
 QRELS = "qrels"
 
 
-def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResults:
+def read_results(source: Source, measure: MeasureLike | None = None, exclude: Source | None = None) -> TaskResults:
     """Read the results of models on tasks, whatever form they have.
 
     Parameters
@@ -49,14 +49,28 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
     source : path, mapping, frame, or iterable of paths and evaluations
     measure : measure, optional
         By default the first that all have.
+    exclude : optional
+        As for `evaluate`, of a folder with runs.
 
     Raises
     ------
     DataError
         It is none of the forms; a model comes twice in a task; a task has no value.
+    ParameterError
+        There are no runs of which documents could be excluded.
     """
-    if isinstance(source, str | Path):
-        path = check_path(source)
+    path = check_path(source) if isinstance(source, str | Path) else None
+    if path is not None and path.is_dir():
+        tasks = _find_tasks(path)
+        if tasks:
+            return _of_runs(path, tasks, measure, exclude)
+    if exclude is not None:
+        raise ParameterError(
+            "is for a folder with TASK/qrels and TASK/MODEL.run",
+            argument="exclude",
+            hint="evaluate the runs with exclude, and give the evaluations",
+        )
+    if path is not None:
         return _of_folder(path, measure) if path.is_dir() else _of_file(path, measure)
     of_parts = getattr(source, "evaluations", None)  # of a benchmark: by cases, language and retriever
     if isinstance(of_parts, Mapping) and all(isinstance(key, tuple) and len(key) == 3 for key in of_parts):
@@ -85,14 +99,7 @@ def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
 
 
 def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
-    """Read runs and qrels by task, or the saved evaluations or result files that are anywhere in a folder."""
-    tasks = {one.name: one for one in sorted(folder.iterdir()) if one.is_dir() and _qrels_in(one)}
-    if tasks:
-        others = [one.name for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in tasks]
-        left = [f"{format_list(others)} left out: no file {QRELS}"] if others else []
-        measures = parse_measures(None)[:1] if measure is None else [parse_measure(measure)]
-        found = _of_evaluations({name: _evaluated(one, measures) for name, one in tasks.items()}, None)
-        return replace(found, notes=(*left, *found.notes))
+    """Read the saved evaluations or result files that are anywhere in a folder."""
     files = sorted(folder.rglob("*.json"))
     limited = (folder / "bench.json").is_file()  # of a benchmark, whose limited runs are other results
     with collect_read_files():  # a file that is only looked at is no input
@@ -100,6 +107,23 @@ def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
     if not own:
         raise DataError("holds no results of models on tasks", allowed=ALLOWED, path=folder)
     return _of_several(own, measure, folder)
+
+
+def _find_tasks(folder: Path) -> dict[str, Path]:
+    """Return the folders of tasks in a folder, which have qrels."""
+    return {one.name: one for one in sorted(folder.iterdir()) if one.is_dir() and _qrels_in(one)}
+
+
+def _of_runs(
+    folder: Path, tasks: Mapping[str, Path], measure: MeasureLike | None, exclude: Source | None
+) -> TaskResults:
+    """Read runs and qrels by task."""
+    others = [one.name for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in tasks]
+    left = [f"{format_list(others)} left out: no file {QRELS}"] if others else []
+    measures = parse_measures(None)[:1] if measure is None else [parse_measure(measure)]
+    evaluations = {name: _evaluated(one, measures, exclude) for name, one in tasks.items()}
+    found = _of_evaluations(evaluations, None)
+    return replace(found, notes=(*left, *found.notes))
 
 
 def _is_evaluation(path: Path, *, limited: bool) -> bool:
@@ -112,7 +136,7 @@ def _qrels_in(folder: Path) -> Path | None:
     return next((one for one in sorted(folder.iterdir()) if make_label(one) == QRELS), None)
 
 
-def _evaluated(folder: Path, measures: Sequence[Any]) -> dict[str, Evaluation]:
+def _evaluated(folder: Path, measures: Sequence[Any], exclude: Source | None) -> dict[str, Evaluation]:
     """Return the evaluation of each run in the folder of a task."""
     given = _qrels_in(folder)
     qrels = Qrels(folder if given is not None and given.is_dir() else given)
@@ -124,7 +148,7 @@ def _evaluated(folder: Path, measures: Sequence[Any]) -> dict[str, Evaluation]:
     if len(named) < len(paths):
         twice = next(path for path in paths if named[make_label(path)] != path)
         raise DuplicateError(f"two runs of {make_label(twice)} in task {folder.name}", hint="leave one out", path=twice)
-    return dict(evaluate(qrels, named, measures, missing="empty"))  # which a note says
+    return dict(evaluate(qrels, named, measures, missing="empty", exclude=exclude))  # that it is, a note says
 
 
 def _of_several(
@@ -188,6 +212,9 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
     without_rankings = dict.fromkeys(one.name for _, one in every if one.ties == UNKNOWN)
     if without_rankings:
         notes.append(f"what ties make of values is not known without rankings: {format_list([*without_rankings])}")
+    exclusions = dict.fromkeys(one.conventions.exclude for _, one in every if one.conventions.exclude is not None)
+    if exclusions:
+        notes.append(f"documents excluded: {format_list([*exclusions])}")
     tasks = []
     for task, own in named.items():
         if len({one.qrels_hash for one in own.values()}) > 1:

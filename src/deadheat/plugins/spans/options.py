@@ -49,6 +49,7 @@ NOT_OF_SPANS = (
     "file_formats",
     "grades",
     "normalize_ids",
+    "exclude",
     "then_by",
     "repeats",
     "judge",

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray
 from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.judging import JudgesAgain, find_kind, find_kind_of_qrels, judges_runs
@@ -135,9 +136,12 @@ def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qre
         )
     if not isinstance(judgments, Qrels):
         return judgments.judge_again(evaluation.qrels)
-    if judgments.judging_rule is None:
+    if judgments.judging_rule is not None:
+        judgments = judgments.judging_rule.judge_again(judgments, evaluation.qrels)
+    if evaluation.conventions.exclude is None:
         return judgments
-    return judgments.judging_rule.judge_again(judgments, evaluation.qrels)
+    remaining: Qrels = hooks.service("exclude_again").exclude_again(judgments, evaluation.qrels)
+    return remaining
 
 
 def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
