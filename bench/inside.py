@@ -272,7 +272,7 @@ def overhead(n_queries: str, repeats: str) -> Seconds:
     tied, untied = dh.Run(run), dh.Run(run.with_columns(pl.col("score").rank("ordinal").over("query_id")))
     ways = {"expected": (tied, "expected"), "doc_id": (tied, "doc_id"), "untied": (untied, "expected")}
     works: dict[str, Callable[[], object]] = {
-        f"{name} {way}": partial(dh.evaluate, qrels, ranked, [name], ties=ties, check_duplicates=False)
+        f"{name} {way}": partial(dh.evaluate, qrels, ranked, [name], ties=ties, duplicates="trust")
         for name in THREE
         for way, (ranked, ties) in ways.items()
     }

@@ -32,7 +32,7 @@ def deadheat(qrels: str, run: str, ties: str = "expected", count: str = "5", che
     if check == "check":
         means = evaluate(qrels, run, chosen, ties=ties).means()
     else:
-        means = evaluate(qrels, run, chosen, ties=ties, check_duplicates=False).means()
+        means = evaluate(qrels, run, chosen, ties=ties, duplicates="trust").means()
     return {**means, "seconds": time.perf_counter() - begin}
 
 

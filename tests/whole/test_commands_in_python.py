@@ -87,6 +87,8 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
 }
 ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "columns": (dh.Run, "columns"),
+    "doc_id_of": (dh.Run, "doc_id_of"),
+    "file_formats": (dh.Run, "format"),
     "fuse tune": (dh.tune_fusion, "measure"),
     "grades": (dh.read_judgments, "grades"),
     "decimal": (dh.decimal, "mark"),
@@ -127,7 +129,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
         f"gate {name}": (dh.evaluate, name)
         for name in (
             *("ties", "missing", "no_relevant", "rel", "judged_only", "depth", "unjudged", "unjudged_max_rel"),
-            *("score_precision", "then_by", "ascending", "check_duplicates", "weights"),
+            *("score_precision", "then_by", "ascending", "duplicates", "weights"),
         )
     },
     **{f"bench {name}": (dh.read_cases, name) for name in ("id_pattern", "language")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,12 +11,14 @@ import deadheat as dh
 from deadheat.core.errors import ParameterError
 from deadheat.core.gone import GONE
 from support.command import call
+from support.error_parts import raises_parts
 from support.paths import ROOT
 
 PAGE = ROOT / "docs/guide/moving.md"
 OPTIONS = [name for name in GONE if name.split()[-1].startswith("-")]
 COMMANDS = [name.removeprefix("deadheat ") for name in GONE if name.startswith("deadheat ")]
 NAMES = [name for name in GONE if name.isidentifier()]
+ARGUMENTS = [name.removesuffix("=") for name in GONE if name.endswith("=")]
 COMMAND = "evaluate"  # had the options that are named without a command
 
 
@@ -50,6 +53,15 @@ def test_a_command_that_is_gone_says_what_to_write(name: str) -> None:
     result = call(name, "x.csv")
     assert result.exit_code == 2
     assert f"the command {name} is gone: {GONE[f'deadheat {name}']}" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("function", [dh.evaluate, dh.compare, dh.place])
+def test_an_argument_that_is_gone_says_what_to_write(name: str, function: Any) -> None:  # noqa: ANN401 - of any arguments
+    with raises_parts(ParameterError, argument=name, hint=GONE[f"{name}="]):
+        function({"q": {"a": 1}}, {"q": {"a": 1}}, **{name: False})
+    with pytest.raises(TypeError, match=f"{function.__name__}.* unexpected keyword argument 'no_such'"):
+        function({"q": {"a": 1}}, {"q": {"a": 1}}, no_such=1)
 
 
 def test_a_value_that_is_gone_says_what_to_write() -> None:

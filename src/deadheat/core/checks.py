@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -270,3 +270,20 @@ def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
     if not isinstance(given, str) or given not in allowed:
         hint = find_replacement(f"{name}={given!r}") or None
         raise ParameterError(argument=name, given=given, allowed=tuple(allowed), hint=hint)
+
+
+def refuse_arguments(function: str, given: Mapping[str, object]) -> None:
+    """Raise for arguments that a function does not have: of one that is gone the error says what to write instead.
+
+    Examples
+    --------
+    >>> refuse_arguments("evaluate", {"check_duplicates": False})
+    Traceback (most recent call last):
+    ...
+    deadheat.core.errors.ParameterError: check_duplicates is gone: give duplicates='trust' for False
+    """
+    for name in given:
+        instead = find_replacement(f"{name}=")
+        if instead:
+            raise ParameterError("is gone", argument=name, hint=instead)
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")

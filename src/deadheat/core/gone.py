@@ -1,13 +1,16 @@
 """Names that deadheat no longer has, and what to write instead: errors say it, and docs/guide/moving.md lists it."""
 
-GONE = {  # an option, an option of one command, a command, a public name, or a value of an argument
+GONE = {  # an option, one of a command, a command, a public name, an argument, a value of one
     "--fill": "give --unjudged bounds for what labels could change, and see deadheat holes for which to judge first",
     "--abstention": "list measures such as 'Abstain@0.3 Abstain@0.5', or call Evaluation.abstention() in Python",
     "--overlaps": "call deadheat evaluate --spans FILE --overlap SHARE for each share",
+    "--check-duplicates": "leave it out: it is --duplicates error, the default",
+    "--no-check-duplicates": "give --duplicates trust",
     "--max-decompressed": "give --max-memory: more than 4 GB there also lets a compressed file take so much",
     "max_decompressed": "call max_memory(n_bytes): more than 4 GB there also lets a compressed file take so much",
     "compare_overlaps": "call evaluate(spans.with_overlap(share), runs, ...) for each share",
     "compare --compact": "leave it out: it is what compare prints; --full has every table",
+    "check_duplicates=": "give duplicates='trust' for False",
     "deadheat cases": "call deadheat validate FILE, which prints its table; --format json has it under sets",
     "demo --digits": "--format json has all digits",
     "diff --unjudged": "call deadheat rescore or evaluate: diff has no bounds to show",

@@ -42,7 +42,7 @@ def test_only_options_of_several_values_may_be_repeated(name: str) -> None:
         (["--ties=best", "--ties", "worst"], "--ties"),
         (["--ties", "best", "--rel", "1", "--ties", "best"], "--ties"),
         (["-o", "a.txt", "--output", "b.txt"], "--output"),
-        (["--check-duplicates", "--no-check-duplicates"], "--check-duplicates"),
+        (["--duplicates", "best", "--duplicates", "first"], "--duplicates"),
     ],
 )
 def test_the_error_names_the_option_however_it_is_spelled(arguments: list[str], name: str) -> None:

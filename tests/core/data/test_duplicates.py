@@ -64,26 +64,24 @@ def forms(rows: list[Any], folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.plugins("more_measures")
-@pytest.mark.parametrize("check_duplicates", [True, False])
-def test_judgments_that_come_twice_with_one_grade_are_merged_and_noted(
-    tmp_path: Path, *, check_duplicates: bool
-) -> None:
+@pytest.mark.parametrize("duplicates", ["error", "trust"])
+def test_judgments_that_come_twice_with_one_grade_are_merged_and_noted(tmp_path: Path, duplicates: str) -> None:
     expected = dh.evaluate(JUDGMENTS, RUN, MEASURES).means()
     for name, qrels in forms(TWICE, tmp_path).items():
-        found = dh.evaluate(qrels, RUN, MEASURES, check_duplicates=check_duplicates)
+        found = dh.evaluate(qrels, RUN, MEASURES, duplicates=duplicates)
         assert found.means() == expected, name
         assert found.notes == (NOTE,), name
         assert "data" in str(found), name
 
 
 @pytest.mark.plugins("more_measures")
-@pytest.mark.parametrize("check_duplicates", [True, False])
+@pytest.mark.parametrize("duplicates", ["error", "trust"])
 def test_judgments_that_contradict_each_other_are_an_error_that_names_both_grades(
-    tmp_path: Path, *, check_duplicates: bool
+    tmp_path: Path, duplicates: str
 ) -> None:
     for qrels in forms(CONTRADICTED, tmp_path).values():
         with pytest.raises(DuplicateError, match=r"'a' .* relevance 1 and 2"):
-            dh.evaluate(qrels, RUN, MEASURES, check_duplicates=check_duplicates)
+            dh.evaluate(qrels, RUN, MEASURES, duplicates=duplicates)
 
 
 @pytest.mark.parametrize("qrels", [{"q": ["a", "b", "a"]}, {"q": [("a", 1), ("b", 1), ("a", 1)]}])
@@ -104,8 +102,8 @@ def test_judgments_of_engines_are_merged_where_they_are() -> None:
     connection.register("judged", frame(TWICE, "relevance").to_arrow())
     connection.register("retrieved", frame(RUN, "score").to_arrow())
     qrels, run = (connection.table(name) for name in ("judged", "retrieved"))
-    for check_duplicates in (True, False):
-        found = dh.evaluate(qrels, run, "AP", check_duplicates=check_duplicates)
+    for duplicates in ("error", "trust"):
+        found = dh.evaluate(qrels, run, "AP", duplicates=duplicates)
         assert found.means() == {"AP": (1 + 2 / 3) / 2}
         assert found.notes == (NOTE,)
 
@@ -125,13 +123,13 @@ def test_only_two_grades_for_one_subtopic_contradict_each_other() -> None:
     """The document a has a grade for each of two subtopics, and is not accused of what b has."""
     rows = [("q", "a", "1", 1), ("q", "a", "2", 2), ("q", "b", "1", 1), ("q", "b", "1", 2), ("q", "c", "2", 1)]
     qrels = pl.DataFrame(rows, ["query_id", "doc_id", "subtopic", "relevance"], orient="row")
-    for check_duplicates in (True, False):
+    for duplicates in ("error", "trust"):
         problem = (
             "document 'b' is judged 2 times for query 'q', with relevance 1 and 2;"
             " a judgment may come twice with the same relevance only"
         )
         with raises_parts(DuplicateError, problem=problem, path=Path("qrels"), line=None):
-            dh.evaluate(qrels, RUN, "RR", check_duplicates=check_duplicates)
+            dh.evaluate(qrels, RUN, "RR", duplicates=duplicates)
     assert {*dh.Qrels(qrels).to_polars()["doc_id"].to_list()} == {"a", "b", "c"}
 
 
@@ -181,56 +179,57 @@ def test_labels_of_a_judge_are_merged_or_refused() -> None:
         dh.evaluate(qrels, run, "RR", judge=[*rows, ("s", "a", 0)])
 
 
-DOORS: dict[str, Callable[[Any, Any, bool], object]] = {
-    "one run": lambda qrels, run, check: dh.evaluate(qrels, run, MEASURES, check_duplicates=check),
-    "lazy frames": lambda qrels, run, check: dh.evaluate(
-        frame(qrels, "relevance").lazy(), frame(run, "score").lazy(), "AP", check_duplicates=check
+DOORS: dict[str, Callable[[Any, Any, str], object]] = {
+    "one run": lambda qrels, run, rule: dh.evaluate(qrels, run, MEASURES, duplicates=rule),
+    "lazy frames": lambda qrels, run, rule: dh.evaluate(
+        frame(qrels, "relevance").lazy(), frame(run, "score").lazy(), "AP", duplicates=rule
     ),
-    "several runs": lambda qrels, run, check: dh.evaluate(
-        qrels, {"one": dh.Run(RUN), "two": dh.Run(run)}, MEASURES, check_duplicates=check
+    "several runs": lambda qrels, run, rule: dh.evaluate(
+        qrels, {"one": dh.Run(RUN), "two": dh.Run(run)}, MEASURES, duplicates=rule
     ),
-    "a comparison": lambda qrels, run, check: dh.compare(qrels, {"one": RUN, "two": run}, "AP", check_duplicates=check),
-    "placements": lambda qrels, run, check: dh.place(qrels, run, check_duplicates=check),
-    "an explanation": lambda qrels, run, check: dh.explain(qrels, run, {"AP": 0.5}, check_duplicates=check),
-    "ties": lambda qrels, run, check: dh.tie_profile(run, qrels, check_duplicates=check),
-    "an agreement": lambda qrels, run, check: dh.agree(run, RUN),  # noqa: ARG005 - it looks in any case
-    "items": lambda qrels, run, check: dh.item_profile(run),  # noqa: ARG005 - as above
-    "exposure": lambda qrels, run, check: dh.exposure(run, qrels),  # noqa: ARG005 - as above
-    "repeats": lambda qrels, run, check: dh.evaluate(qrels, dh.Repeats([RUN, run]), "AP", check_duplicates=check),
+    "a comparison": lambda qrels, run, rule: dh.compare(qrels, {"one": RUN, "two": run}, "AP", duplicates=rule),
+    "placements": lambda qrels, run, rule: dh.place(qrels, run, duplicates=rule),
+    "an explanation": lambda qrels, run, rule: dh.explain(qrels, run, {"AP": 0.5}, duplicates=rule),
+    "ties": lambda qrels, run, rule: dh.tie_profile(run, qrels, duplicates=rule),
+    "an agreement": lambda qrels, run, rule: dh.agree(run, RUN, duplicates=rule),  # noqa: ARG005 - of runs alone
+    "items": lambda qrels, run, rule: dh.item_profile(run, duplicates=rule),  # noqa: ARG005 - of runs alone
+    "exposure": lambda qrels, run, rule: dh.exposure(run, qrels, duplicates=rule),
+    "a fusion": lambda qrels, run, rule: dh.fuse([run, RUN], duplicates=rule),  # noqa: ARG005 - of runs alone
+    "repeats": lambda qrels, run, rule: dh.evaluate(qrels, dh.Repeats([RUN, run]), "AP", duplicates=rule),
 }
 
 
-@pytest.mark.plugins("more_measures", "recommender", "repeats", "ties")
+@pytest.mark.plugins("fusion", "more_measures", "recommender", "repeats", "ties")
 @pytest.mark.parametrize("door", DOORS)
 def test_a_judged_document_that_a_run_has_twice_is_an_error_unchecked_too(door: str) -> None:
-    for check_duplicates in (True, False):
+    for duplicates in ("error", "trust"):
         problem = "document 'a' is retrieved 2 times for query 'q'; each pair may appear only once"
         with raises_parts(DuplicateError, problem=problem):
-            DOORS[door](JUDGMENTS, REPEATING, check_duplicates)
+            DOORS[door](JUDGMENTS, REPEATING, duplicates)
 
 
 @pytest.mark.parametrize("options", [{"score_precision": 1}, {"judged_only": True}, {"then_by": {"q": {"a": 1.0}}}])
 def test_options_of_lists_do_not_hide_it(options: dict[str, Any]) -> None:
     with pytest.raises(DuplicateError):
-        dh.evaluate(JUDGMENTS, REPEATING, "AP", check_duplicates=False, **options)
+        dh.evaluate(JUDGMENTS, REPEATING, "AP", duplicates="trust", **options)
 
 
 def test_it_is_found_in_a_run_that_is_read_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.run"
     path.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in REPEATING))
-    monkeypatch.setattr("deadheat.core.data.document_table.is_too_large", lambda *_: True)
+    monkeypatch.setattr("deadheat.core.io.formats.is_too_large", lambda *_: True)
     assert type(dh.Run(path).rows).__name__ == "UnreadTrec"
     with pytest.raises(DuplicateError, match="retrieved 2 times"):
-        dh.evaluate(JUDGMENTS, path, "AP", check_duplicates=False)
+        dh.evaluate(JUDGMENTS, path, "AP", duplicates="trust")
 
 
 @pytest.mark.plugins("columns")
 def test_columns_of_scores_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "x.letor"
     path.write_text("1 qid:1 1:2 # docid = a\n0 qid:1 1:3 # docid = b\n1 qid:1 1:1 # docid = a\n")
-    for check_duplicates in (True, False):
+    for duplicates in ("error", "trust"):
         with pytest.raises(DuplicateError, match=r"'a' .* 2 times for query '1'"):
-            dh.evaluate_columns(path, measures="RR", check_duplicates=check_duplicates)
+            dh.evaluate_columns(path, measures="RR", duplicates=duplicates)
 
 
 def test_no_value_is_above_the_range_of_its_measure() -> None:
@@ -243,7 +242,7 @@ def test_no_value_is_above_the_range_of_its_measure() -> None:
         docs = [f"d{n}" for n in rng.permutation(4)] + [f"u{n}" for n in rng.integers(0, 3, n_rows - 4)]
         run = [("q", doc, float(score)) for doc, score in zip(docs, rng.integers(0, 4, n_rows), strict=True)]
         qrels = [*judged, *judged[:2]]
-        for scores in dh.evaluate(qrels, run, measures, check_duplicates=False):
+        for scores in dh.evaluate(qrels, run, measures, duplicates="trust"):
             low, high = scores.measure.range
             kept = scores.values[scores.kept]
             assert (kept >= low - 1e-12).all(), scores
@@ -257,18 +256,18 @@ def test_commands_end_with_an_error_that_names_the_lines(tmp_path: Path) -> None
     run.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in REPEATING))
     qrels = written(JUDGMENTS, tmp_path, "x.txt")
     for command in (["evaluate", qrels, run, "-m", "R@3"], ["gate", qrels, run, "-c", "R@3 >= 0.9"]):
-        result = call(*command, "--no-check-duplicates")
+        result = call(*command, "--duplicates", "trust")
         assert result.exit_code == 3, result.output
         assert "x.run:2: document 'a'" in result.stderr
     good = tmp_path / "good.run"
     good.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in RUN))
     twice = written(TWICE, tmp_path, "twice.txt")
-    for checking in ([], ["--no-check-duplicates"]):
+    for checking in ([], ["--duplicates", "trust"]):
         result = call("evaluate", twice, good, "-m", "DCG nDCG RBP INSQ", "--format", "json", *checking)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["notes"] == {"good": [NOTE]}
     contradicted = written(CONTRADICTED, tmp_path, "contradicted.txt")
-    result = call("evaluate", contradicted, good, "--no-check-duplicates")
+    result = call("evaluate", contradicted, good, "--duplicates", "trust")
     assert result.exit_code == 3
     assert "with relevance 1 and 2" in result.stderr
     assert "(lines 1, 3)" in result.stderr
@@ -288,12 +287,12 @@ def test_judgments_beside_columns_of_scores_are_merged_unchecked_too(tmp_path: P
     scores = tmp_path / "scores.csv"
     scores.write_text("query_id,doc_id,one\nq,a,3\nq,c,2\nq,b,1\n")
     qrels = written(TWICE, tmp_path, "x.txt")
-    for checking in ([], ["--no-check-duplicates"]):
+    for checking in ([], ["--duplicates", "trust"]):
         result = call("evaluate", qrels, scores, "--score-columns", "one", "-m", "AP", "--format", "json", *checking)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["columns"]["one"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
     contradicted = written(CONTRADICTED, tmp_path, "contradicted.txt")
-    result = call("evaluate", contradicted, scores, "--score-columns", "one", "--no-check-duplicates")
+    result = call("evaluate", contradicted, scores, "--score-columns", "one", "--duplicates", "trust")
     assert result.exit_code == 3
     assert "with relevance 1 and 2" in result.stderr
 

@@ -56,7 +56,7 @@ def test_every_engine_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         found = dh.evaluate(qrels, run, "nDCG@10")
         assert found.facts.own_queries == OWN, name
         assert "retrieving themselves=2" in repr(found)
-    monkeypatch.setattr("deadheat.core.data.document_table.is_too_large", lambda *_: True)
+    monkeypatch.setattr("deadheat.core.io.formats.is_too_large", lambda *_: True)
     in_blocks = dh.Run(tmp_path / "x.run")
     assert type(in_blocks.rows).__name__ == "UnreadTrec"
     assert dh.evaluate(QRELS, in_blocks, "RR").facts.own_queries == OWN

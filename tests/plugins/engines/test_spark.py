@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
+from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.core.placements.place import choose_engine
 from deadheat.core.placements.policies import break_by_rule
 from deadheat.plugins.engines import by_query as passes
@@ -181,9 +181,20 @@ def test_bad_rows_are_named(spark: Any, wrong: Any, message: str) -> None:  # no
 
 def test_without_the_check_a_repeated_pair_passes(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there
     rows = frame(spark, [("q1", "d", 2.0), ("q2", "d", 1.0), ("q2", "d", 1.0)], "run")
-    assert dh.evaluate({"q1": {"d": 1}}, rows, ["RR"], check_duplicates=False).means() == {"RR": 1.0}
+    assert dh.evaluate({"q1": {"d": 1}}, rows, ["RR"], duplicates="trust").means() == {"RR": 1.0}
     with pytest.raises(DuplicateError):
         dh.tie_profile(rows)
+
+
+def test_documents_that_come_twice_are_merged_by_the_workers(spark: Any) -> None:  # noqa: ANN401 - as above
+    twice = frame(spark, [("q1", "e", 0.1), ("q1", "d", 0.2), ("q1", "e", 0.3), ("q2", "d", 0.2)], "run")
+    qrels = {"q1": {"d": 1}, "q2": {"d": 1}}
+    found = dh.evaluate(qrels, twice, ["RR", "NumRet"], duplicates="best")
+    assert found.to_dict() == {"q1": {"RR": 0.5, "NumRet": 2.0}, "q2": {"RR": 1.0, "NumRet": 1.0}}
+    assert found.notes == ("1 of 4 results repeat a document: its best counts",)
+    assert dh.Run(twice, duplicates="best", ascending=True).to_dict()["q1"] == {"e": -0.1, "d": -0.2}
+    with pytest.raises(ParameterError, match="needs rows that have an order"):
+        dh.evaluate(qrels, twice, "RR", duplicates="first")
 
 
 def test_whole_numbers_that_float64_merges(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there

@@ -107,7 +107,7 @@ def test_repeated_pairs_are_found_in_the_same_pass(
     path = written(pl.DataFrame({"query_id": queries, "doc_id": docs, "score": [5.0, 4, 3, 2, 1]}), tmp_path, 2)
     with pytest.raises(DuplicateError, match="document 'x' is retrieved 2 times for query 'a'"):
         dh.evaluate({"a": {"x": 1}, "b": {"y": 1}}, path, ["RR"])
-    assert dh.evaluate({"a": {"y": 1}}, path, ["NumRet"], check_duplicates=False)["NumRet"].total == 3
+    assert dh.evaluate({"a": {"y": 1}}, path, ["NumRet"], duplicates="trust")["NumRet"].total == 3
 
 
 @pytest.mark.parametrize(

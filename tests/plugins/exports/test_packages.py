@@ -33,7 +33,7 @@ def test_langchain() -> None:
     assert set(run.to_dict()["q"]) == {f"c{n}" for n in range(5)}
     assert run.to_dict()["q"]["c1"] == run.to_dict()["q"]["c2"] == pytest.approx(1)
     assert dh.evaluate({"q": "c1"}, run, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
-    by_page = dh.Run.of_results(results, id="metadata.page", repeated="best")
+    by_page = dh.Run.of_results(results, id="metadata.page", duplicates="best")
     assert set(by_page.to_dict()["q"]) == set(pages)
     assert by_page.notes == ("1 of 5 results repeat a document: its best counts",)
     assert dh.evaluate({"q": "p3"}, by_page, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
@@ -60,7 +60,7 @@ def test_llamaindex() -> None:
     metrics = evaluation.resolve_metrics(["mrr", "hit_rate", "precision", "recall", "ap", "ndcg"])
     theirs = [metric().compute(expected_ids=JUDGED["q"], retrieved_ids=ids).score for metric in metrics]
     assert list(ours.values()) == pytest.approx(theirs, abs=1e-12)
-    pages = dh.Run.of_results({"q": nodes}, id="node.ref_doc_id", repeated="best").to_dict()
+    pages = dh.Run.of_results({"q": nodes}, id="node.ref_doc_id", duplicates="best").to_dict()
     assert pages == {"q": {"page0": 1.0, "page1": 0.75, "page2": 0.5}}
     for node in nodes:
         node.score = 0.5
@@ -106,7 +106,7 @@ def test_chroma() -> None:
         assert list(run.to_dict()[query].values()) == [-one for one in distances]
     # d0 and d2 are parallel, so they tie at 0
     assert dh.evaluate({"0": "d2", "1": "d1"}, run, "RR").to_dict() == {"0": {"RR": 0.75}, "1": {"RR": 1.0}}
-    by_term = dh.Run.of_results(results, id="metadata.term", repeated="best")
+    by_term = dh.Run.of_results(results, id="metadata.term", duplicates="best")
     assert dh.evaluate({"0": "t0", "1": "t1"}, by_term, "RR").means() == {"RR": 1.0}
     bare = collection.query(query_embeddings=[[1.0, 0.0]], n_results=2, include=["metadatas"])
     assert set(dh.Run.of_results({"q": bare}).to_dict()["q"].values()) == {-1, -2}

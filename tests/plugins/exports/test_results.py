@@ -197,7 +197,7 @@ def test_lists_of_semantic_search_have_queries_by_their_place() -> None:
 def test_the_best_of_what_is_no_number_is_refused(twice: tuple[Any, Any]) -> None:
     results = {"q": [("p1", twice[0]), ("p2", 0.9), ("p1", twice[1])]}
     with pytest.raises(DataError, match=r"score of document 'p1' for query 'q' is (NaN|not a number: 'high')"):
-        dh.Run.of_results(results, repeated="best")
+        dh.Run.of_results(results, duplicates="best")
 
 
 CHUNKS = [("p1", 0.5), ("p2", 0.9), ("p1", 0.9), ("p3", 0.1), ("p1", 0.2)]  # of pages, in no order
@@ -208,11 +208,11 @@ def test_a_document_that_comes_twice() -> None:
         DuplicateError, match=r"document 'p1' comes 3 times for query 'q' \(results 1, 3, 5\), expected"
     ) as caught:
         dh.Run.of_results({"q": CHUNKS})
-    assert 'write dh.Run.of_results(results, repeated="best") for its best result' in str(caught.value)
-    best = dh.Run.of_results({"q": CHUNKS}, repeated="best")
+    assert "give duplicates='best'" in str(caught.value)
+    best = dh.Run.of_results({"q": CHUNKS}, duplicates="best")
     assert list(best.to_dict()["q"].items()) == [("p2", 0.9), ("p1", 0.9), ("p3", 0.1)]
     assert best.notes == ("2 of 5 results repeat a document: its best counts",)
-    first = dh.Run.of_results({"q": CHUNKS}, repeated="first")
+    first = dh.Run.of_results({"q": CHUNKS}, duplicates="first")
     assert list(first.to_dict()["q"].items()) == [("p1", 0.5), ("p2", 0.9), ("p3", 0.1)]
     assert first.notes == ("2 of 5 results repeat a document: its first counts",)
     # p1 and p2 tie at the top by their best scores
@@ -239,27 +239,27 @@ def test_repeats_among_random_results() -> None:
         "lowest": rows.group_by("query", "doc").agg(pl.col("score").min()),
     }
     found = {
-        "best": dh.Run.of_results(results, repeated="best"),
-        "first": dh.Run.of_results(results, repeated="first"),
+        "best": dh.Run.of_results(results, duplicates="best"),
+        "first": dh.Run.of_results(results, duplicates="first"),
     }
     for name, run in found.items():
         assert sorted(run.to_polars().rows()) == sorted(wanted[name].select("query", "doc", "score").rows())
         n_left_out = rows.height - wanted[name].height
         assert run.notes == (f"{n_left_out:,} of 2,000 results repeat a document: its {name} counts",)
     with pytest.warns(DeadheatWarning, match="ascending puts the lowest first"):  # they are sorted from the highest
-        lowest = dh.Run.of_results(results, repeated="best", ascending=True)
+        lowest = dh.Run.of_results(results, duplicates="best", ascending=True)
     assert sorted(lowest.to_polars().rows()) == sorted((q, d, -s + 0.0) for q, d, s in wanted["lowest"].rows())
 
 
 @pytest.mark.parametrize("repeated", ["best", "first"])
 def test_a_document_that_comes_twice_in_a_ranked_list(repeated: Any) -> None:  # noqa: ANN401 - a literal
-    run = dh.Run.of_results({"q": ["a", "b", "a", "c"]}, repeated=repeated)
+    run = dh.Run.of_results({"q": ["a", "b", "a", "c"]}, duplicates=repeated)
     assert run.to_dict() == {"q": {"a": -1, "b": -2, "c": -4}}
     assert len(run.notes) == 2
 
 
 def test_repeats_are_said_in_the_report() -> None:
-    run = dh.Run.of_results({"q": CHUNKS}, repeated="best")
+    run = dh.Run.of_results({"q": CHUNKS}, duplicates="best")
     assert "2 of 5 results repeat a document" in str(dh.evaluate({"q": "p1"}, run, ["RR"]).notes)
 
 
@@ -390,7 +390,7 @@ def test_distances_by_their_name() -> None:
 
 
 def test_the_best_of_distances_is_the_lowest() -> None:
-    run = dh.Run.of_results({"q": CHUNKS}, repeated="best", ascending=True)
+    run = dh.Run.of_results({"q": CHUNKS}, duplicates="best", ascending=True)
     assert dh.evaluate({"q": "p3"}, run, ["RR"]).means() == {"RR": 1.0}  # 0.1, below p1's 0.2 and p2's 0.9
     assert dh.evaluate({"q": "p1"}, run, ["RR"]).means() == {"RR": 1 / 2}
 
@@ -417,7 +417,7 @@ def test_results_of_chroma(tmp_path: Path) -> None:
         assert run.to_dict() == named
     # b and c are as far, so b is second or third; the term t1 is found first, and again further away
     assert dh.evaluate({"0": "b", "1": "b"}, CHROMA, "RR").to_dict()["0"]["RR"] == pytest.approx((1 / 2 + 1 / 3) / 2)
-    terms = dh.Run.of_results(CHROMA, id="metadata.term", repeated="best").to_dict()
+    terms = dh.Run.of_results(CHROMA, id="metadata.term", duplicates="best").to_dict()
     assert terms == {"0": {"t1": -0.125, "t2": -0.5}, "1": {"t2": -0.25}}
     assert dh.Run.of_results(CHROMA, score="distance", ascending=True).to_dict()["1"] == {"b": -0.25}
     ranked = dh.Run.of_results({**CHROMA, "distances": None, "documents": None})
@@ -531,9 +531,9 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one or the other"),
     (
         {"q": ["a"]},
-        {"repeated": "last"},
+        {"duplicates": "last"},
         ParameterError,
-        "repeated must be one of 'error', 'best', 'first', got 'last'",
+        "duplicates must be one of 'error', 'best', 'first', 'trust', got 'last'",
     ),
     ({"q": ["a"]}, {"id": 7}, ParameterError, "id must be a name, a dotted path, or a function of one result, got 7"),
     ({"q": [LangChainDocument("t", {"a": 1})]}, {"id": lambda _: None}, DataError, "has no id at 'id'"),
@@ -555,7 +555,7 @@ def test_judgments() -> None:
     ratings = [{"_index": "i", "_id": "a", "rating": 3}, {"_index": "i", "_id": "b", "rating": 0}]
     assert dh.Qrels.of_results({"q": ratings}).to_dict() == {"q": {"a": 3, "b": 0}}
     graded = [LangChainDocument("t", {"doc_id": doc, "grade": grade}) for doc, grade in (("a", 2), ("b", 1), ("a", 1))]
-    qrels = dh.Qrels.of_results({"q": graded}, id="metadata.doc_id", relevance="metadata.grade", repeated="best")
+    qrels = dh.Qrels.of_results({"q": graded}, id="metadata.doc_id", relevance="metadata.grade", duplicates="best")
     assert qrels.to_dict() == {"q": {"a": 2, "b": 1}}
     # the score of a search is no relevance
     assert dh.Qrels.of_results({"q": haystack(SCORES)}).to_dict() == {"q": dict.fromkeys(IDS, 1)}
@@ -565,7 +565,7 @@ def test_the_document_of_a_node() -> None:
     nodes = [
         NodeWithScore(TextNode(f"n{n}", relationships={"1": RelatedNode(f"p{n // 2}")}), 1 - n / 4) for n in range(4)
     ]
-    run = dh.Run.of_results({"q": nodes}, id="node.ref_doc_id", repeated="best")
+    run = dh.Run.of_results({"q": nodes}, id="node.ref_doc_id", duplicates="best")
     assert run.to_dict() == {"q": {"p0": 1.0, "p1": 0.5}}
 
 
@@ -694,7 +694,7 @@ def test_lists_that_are_filled_up_with_minus_1() -> None:
     for source in lists:
         with pytest.raises(DuplicateError, match=r"'-1' .*FAISS and others fill lists up with -1.*first$") as caught:
             dh.evaluate({"q": ["7"]}, source, "RR")
-        assert "repeated=" not in str(caught.value)
+        assert "duplicates=" not in str(caught.value)
     kept = {query: [doc for doc in row.tolist() if doc != -1] for query, row in enumerate(ids)}
     assert dh.Run(kept).to_dict() == {"0": {"7": -1.0, "3": -2.0}, "1": {"5": -1.0}}
     with pytest.raises(DuplicateError, match="judged 2 times") as of_judgments:

@@ -462,7 +462,7 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
             "--ties is for QRELS RUN: results/tied.json is already evaluated",
         ),
         (2, ["results/tied.json", "-c", "RR > 0", "--ascending"], "--ascending is for QRELS RUN"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--no-check-duplicates"], "--check-duplicates is for QRELS RUN"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--duplicates", "trust"], "--duplicates is for QRELS RUN"),
         (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "--ties must be one of"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--score-precision", "99"], "decimals from 0 to 15"),

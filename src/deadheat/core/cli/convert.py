@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
 import deadheat as dh
-from deadheat.core.cli.errors import error_message, refuse_if
+from deadheat.core.cli.errors import error_message, refuse, refuse_if
 from deadheat.core.cli.help import Command, option
 from deadheat.core.cli.inputs import check_inputs
-from deadheat.core.cli.options import LIMITS, command, complete_from, with_options
+from deadheat.core.cli.options import LAST, command, complete_from, with_options
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, files_read
 from deadheat.core.cli.printing import check_output, writing
 from deadheat.core.cli.row_files import chosen_format_of, write_rows
@@ -67,7 +68,7 @@ class Convert(Command):
 )
 @option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @option("--force", is_flag=True, help="Replace OUT if it exists.")
-@with_options("decimal", *LIMITS, "flags")
+@with_options("decimal", *LAST)
 def convert(  # noqa: PLR0917 - click passes by name
     source: str,
     target: str,
@@ -78,6 +79,8 @@ def convert(  # noqa: PLR0917 - click passes by name
     add: str | None,
     no_subtopics: bool,  # noqa: FBT001 - click passes by name
     force: bool,  # noqa: FBT001 - click passes by name
+    doc_id_of: str | None,
+    duplicates: str,
 ) -> None:
     """Convert qrels or a run from one format to another.
 
@@ -96,9 +99,14 @@ def convert(  # noqa: PLR0917 - click passes by name
         f"{target!r} exists already: choose another name, or --force to replace it",
     )
     check_inputs(files_read())
-    table = _read(source, kind or _kind_by_names(source, target), from_format)
+    table = _read(
+        source, kind or _kind_by_names(source, target), from_format, doc_id_of=doc_id_of, duplicates=duplicates
+    )
     n_notes = len(table.notes)
-    table.check_duplicates(now=True)
+    if table.kind == "qrels":
+        refuse(("doc_id_of", "duplicates"), f"is for runs, and {source!r} holds qrels")
+    if table.duplicates == "error":
+        table.check_duplicates(now=True)
     frame = _rows_of(table, source, written, no_subtopics=no_subtopics)
     told = "".join(f"; {note}" for note in table.notes[n_notes:])
     if add is not None:
@@ -176,16 +184,21 @@ def _named(path: str) -> set[Kind]:
     return qrels | ({"run"} if ".run" in Path(name).suffixes else set())
 
 
-def _read(source: str, kind: Kind | None, from_format: str | None) -> dh.Qrels | dh.Run:
+def _read(
+    source: str, kind: Kind | None, from_format: str | None, *, doc_id_of: str | None, duplicates: str
+) -> dh.Qrels | dh.Run:
     """Read a file as the kind that was given, else as the kind that its rows show."""
     from deadheat.core.io.formats import FORMATS, choose_format
 
     doubt = "" if kind else _doubt(Path(source), FORMATS[choose_format(source, from_format)])
     refuse_if(doubt, f"{source!r} {doubt}: give --kind qrels or --kind run")
-    if kind is not None:
-        return (dh.Qrels if kind == "qrels" else dh.Run)(source, format=from_format)
+    if kind == "qrels":
+        return dh.Qrels(source, format=from_format)
+    read_run = partial(dh.Run, source, format=from_format, doc_id_of=doc_id_of, duplicates=duplicates)
+    if kind == "run":
+        return read_run()
     try:
-        return dh.Run(source, format=from_format)
+        return read_run()
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
         if not (Path(source).is_file() or Path(source).is_dir()):
             raise click.UsageError(

@@ -76,7 +76,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
     "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
     "deadheat evaluate train.letor    # which feature ranks best",
 )
-@click.argument("qrels", type=INPUT)
+@click.argument("qrels", type=INPUT, required=False, metavar="QRELS")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
 @with_options("systems", "measures", "ties", "beside")
 @option(
@@ -127,7 +127,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @output_options("document", "rows", "scores", "runs")
 @full_option
 @with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
-def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 
     One row per measure, one group of columns per run: the mean over queries (of counts the total), then what tie order
@@ -375,7 +375,8 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.core.evaluation.rule_difference import traditional
 
     evaluations, beside, unmatched = [], {}, {}
-    judgments = open_qrels(qrels) if systems else qrels
+    is_read_once = bool(systems) and judgments_asked() is None
+    judgments = open_qrels(qrels) if is_read_once else qrels
     each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, evaluator=evaluator)
     with phase("evaluating runs", len(runs)) as advance:
         for judged, run, evaluation, values in each:
@@ -385,7 +386,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
             if evaluation.placements.is_unmatched:
                 unmatched[run.name] = _documents_of_both(evaluation, judged, run)
             advance(1)
-    if isinstance(judgments, dh.Qrels):
+    if systems:
         evaluations += evaluate_systems(judgments, systems, measures, conventions).values()
     return evaluations, beside, unmatched
 

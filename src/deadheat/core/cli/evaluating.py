@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import deadheat as dh
 from deadheat.core.cli.inputs import changed_run, checked_run, open_pairs, open_run
+from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.paths import asked, label
 from deadheat.core.cli.read_options import measures_under
 from deadheat.core.random_generators import Rng
@@ -21,22 +22,30 @@ if TYPE_CHECKING:
 
 
 def evaluate_systems(
-    qrels: dh.Qrels, systems: Mapping[str, System], measures: Sequence[Measure], conventions: Conventions
+    qrels: str | dh.Qrels, systems: Mapping[str, System], measures: Sequence[Measure], conventions: Conventions
 ) -> dict[str, dh.Evaluation]:
-    """Return the evaluation of each system of several runs, by its name."""
+    """Return the evaluation of each system of several runs, by its name.
+
+    The judgments are read and checked; or they are the file of an option that judges each run by itself.
+    """
     from deadheat.core.evaluation.evaluate import evaluate_under
 
-    measures = measures_under(qrels, measures)
+    if isinstance(qrels, dh.Qrels):
+        measures = measures_under(qrels, measures)
     own = replace(conventions, missing="empty") if conventions.missing == "skip" else conventions
+    option = judgments_asked()
+    of_each = None if option is None else option.open(str(qrels))
     found = {}
     for name, system in systems.items():
         evaluations = []
         for given in system.runs:
-            if isinstance(given, str):
-                run = open_run(given, label(given))
+            if of_each is not None:
+                judgments, run = of_each.judge(given, ascending=bool(asked()["ascending"]))
+            elif isinstance(given, str):
+                judgments, run = cast("dh.Qrels", qrels), open_run(given, label(given))
             else:
-                run = changed_run(checked_run(dh.Run.of(given)))
-            evaluations.append(evaluate_under(own, qrels, run, measures))
+                judgments, run = cast("dh.Qrels", qrels), changed_run(checked_run(dh.Run.of(given)))
+            evaluations.append(evaluate_under(own, judgments, run, measures))
         found[name] = system.together(evaluations, conventions.missing)
     return found
 

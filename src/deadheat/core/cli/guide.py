@@ -112,7 +112,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
         qrels = dh.Qrels(data / QRELS)
         runs = {path.name.removesuffix(ENDING): dh.Run(path) for path in sorted(data.glob(f"*{ENDING}"))}
         systems = {
-            name: {rule: dh.evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}
+            name: {rule: dh.evaluate(qrels, run, MEASURES, ties=rule, duplicates="trust") for rule in RULES}
             for name, run in runs.items()
         }
     if output.digits is None and output.form != "json":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
 import deadheat as dh
-from deadheat.core.cli.errors import error_message, is_given, refuse, refuse_if
+from deadheat.core.cli.errors import error_message, is_given, missing, refuse, refuse_if
 from deadheat.core.cli.input_options import input_options, input_options_asked
 from deadheat.core.cli.judged import judgments_asked, options_of_judgments
 from deadheat.core.cli.paths import asked, label, named_runs, stands_for_file
@@ -93,9 +93,27 @@ def _run_of(path: str, name: str, form: str | None) -> dh.Run:
         run = option.run_of(path, name, form)
         if run is not None:
             return run
-    is_ascending = bool(asked().get("ascending"))
-    form = named_format("run") or form
-    return dh.Run(path, name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
+    return dh.Run(
+        path,
+        name=name,
+        format=named_format("run") or form,
+        columns=named_columns("run"),
+        ascending=bool(asked().get("ascending")),
+        **documents_asked(),
+    )
+
+
+class DocumentsAsked(TypedDict):
+    """Which documents the rows of a run are of, as the command was asked: keyword arguments of `Run`."""
+
+    doc_id_of: str | None
+    duplicates: str
+
+
+def documents_asked() -> DocumentsAsked:
+    """Return what the command was asked about documents that come twice, and about chunks."""
+    options = asked()
+    return {"doc_id_of": options.get("doc_id_of"), "duplicates": options.get("duplicates", "error")}
 
 
 def _read_key(key: str) -> dh.Run | str:
@@ -119,7 +137,8 @@ def checked_run(run: dh.Run) -> dh.Run:
     options = asked()
     if form := options.get("normalize_ids"):
         run = run.normalized(form)
-    if options.get("check_duplicates"):
+    run = run.with_duplicates(**documents_asked())
+    if run.duplicates != "trust":
         run.check_duplicates()
     return run
 
@@ -146,19 +165,22 @@ def named_saves(paths: Sequence[str]) -> dict[str, str]:
     return dict(zip(map(escape_invisible, labels), paths, strict=True))
 
 
-def split_judgments(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the file of judgments and the runs: where an option has the judgments, QRELS is a run as well."""
+def split_judgments(qrels: str | None, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the file of judgments and the runs: where an option has the judgments, QRELS is a run too, or absent."""
     option = judgments_asked()
     if option is None:
+        if qrels is None:
+            raise missing("qrels")
         for other in options_of_judgments():
             if not any(map(is_given, other.others)):
                 continue  # what its kind is called takes 15 ms to load
             refuse(other.others, f"is about {other.kind().what}: give {other.typed} FILE too")
         return qrels, runs
     refuse(option.refuses, f"is not for {option.typed}")
-    for path in (qrels, *runs):
+    given = runs if qrels is None else (qrels, *runs)
+    for path in given:
         refuse_if(is_saved(path), f"{path} is already evaluated: leave out {option.typed}, which is for {option.runs}")
-    return asked()[option.name], (qrels, *runs)
+    return asked()[option.name], given
 
 
 def open_pairs(

@@ -255,11 +255,21 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "strict": option(
         "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error.", heading="input"
     ),
-    "check_duplicates": option(
-        "--check-duplicates/--no-check-duplicates",
-        default=True,
-        help="Check for documents that a run has twice for a query (default), or trust the data. Judged ones are an"
-        " error in any case; judgments that come twice are merged, or an error if they contradict each other.",
+    "duplicates": option(
+        "--duplicates",
+        type=click.Choice(["error", "best", "first", "trust"]),
+        metavar="error|best|first|trust",
+        default="error",
+        help="A document that a run has twice for a query, such as one of which several chunks are found: an error"
+        " (default), its best score, or its first row. trust: nobody looks for any, and only judged ones are an error."
+        " Judgments that come twice are merged, or an error if they contradict each other.",
+        heading="input",
+    ),
+    "doc_id_of": option(
+        "--doc-id-of",
+        metavar="SEPARATOR|RE",
+        help="Ids of runs are those of chunks, and judgments are of documents: '#' takes what stands before the last #,"
+        " '(.+)_chunk[0-9]+$' what its group finds. Needs --duplicates best or first.",
         heading="input",
     ),
     "max_memory": option(
@@ -307,10 +317,10 @@ COLLECTION = ("collection", "strict")
 LIMITS = ("max_memory",)
 FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
-LAST = ("check_duplicates", *LIMITS, "flags")
+LAST = ("doc_id_of", "duplicates", *LIMITS, "flags")
 # not for saved evaluations, except --decimal, which tables of queries need too
 OF_EVALUATING = (
-    *("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION),
+    *("notations", "ties", *LISTS, "then_by", *READING[1:], "doc_id_of", "duplicates", *COLLECTION),
     *("unjudged", "unjudged_max_rel", "engine", "spark_master", "spark_conf"),
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.core import hooks
 from deadheat.core.cli.errors import refuse_if
-from deadheat.core.cli.inputs import named_columns, named_format, source_of
+from deadheat.core.cli.inputs import documents_asked, named_columns, named_format, source_of
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.paths import asked
 
@@ -90,4 +90,10 @@ def _system_in(path: str, name: str, form: str | None) -> System | None:
         return None
     from deadheat.core.evaluation.systems import system_in
 
-    return system_in(source, name=name, columns=named_columns("run"), ascending=bool(options.get("ascending")))
+    return system_in(
+        source,
+        name=name,
+        columns=named_columns("run"),
+        ascending=bool(options.get("ascending")),
+        duplicates=documents_asked()["duplicates"],
+    )

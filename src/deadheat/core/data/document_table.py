@@ -15,7 +15,7 @@ from deadheat.core.data.rows import MappingRows, MemoryRows, Rows
 from deadheat.core.data.source_columns import SourceColumns, find_source_columns
 from deadheat.core.data.sources import Source, as_path, find_run_column, make_label
 from deadheat.core.data.unread_rows import LazyRows, UnreadRows
-from deadheat.core.errors import DuplicateError, SourceTypeError
+from deadheat.core.errors import Advice, DuplicateError, SourceTypeError
 from deadheat.core.io.columns import check_given
 from deadheat.core.io.content import Content
 from deadheat.core.io.files import CATALOGUE, FileState, is_in_catalogue
@@ -24,7 +24,7 @@ from deadheat.core.io.ids import FORMS
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.nested import Nested, check_mapping
 from deadheat.core.io.notes import Notes
-from deadheat.core.io.result_errors import LEAVE_OUT_PADDING
+from deadheat.core.io.result_errors import KEEP_ONE, LEAVE_OUT_PADDING
 from deadheat.core.io.result_parts import PADDING
 from deadheat.core.io.sources import read_object
 from deadheat.core.libraries import is_polars_frame, polars as pl
@@ -59,6 +59,7 @@ class DocumentTable(InNotebooks):
     """
 
     kind: ClassVar[Kind]
+    duplicates: str = "error"  # what becomes of a document that a run has twice for a query
     by_keys: tuple[ScorePrecision] | None = None
     failures: pl.DataFrame | None = None
     id_form: str | None = None
@@ -216,11 +217,15 @@ class DocumentTable(InNotebooks):
             queries = getattr(self, name, ())
             if queries:
                 attributes[name] = tuple(pl.Series(queries).str.normalize(as_form).unique().sort())
-        table = self.with_rows(self.rows.normalize(as_form), **attributes)
+        table = self._normalize_rows(as_form, attributes)
         table.check_duplicates()
         if self.kind == "run":
-            table.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
+            table.notes = (*table.notes, f"ids in Unicode form {form}, as asked")
         return table
+
+    def _normalize_rows(self, form: Any, attributes: Mapping[str, Any]) -> Self:  # noqa: ANN401 - a literal of Polars
+        """Return the table with its rows in a form of Unicode, and other attributes that go with them."""
+        return self.with_rows(self.rows.normalize(form), **attributes)
 
     def beside(self) -> dict[str, pl.DataFrame]:
         """Return the tables that belong to the rows, such as judgments of subtopics, by the names of their attributes.
@@ -302,7 +307,8 @@ class DocumentTable(InNotebooks):
         if self.rows.are_unique:
             return
         if isinstance(self.rows, UnreadRows) and self.kind == "run" and not now:
-            self.rows.check_duplicates = True
+            if self.rows.duplicates == "trust":
+                self.rows.duplicates = "error"
             return
         with guard_polars(self.where):
             pairs = self.rows.repeated_pairs()
@@ -334,28 +340,30 @@ class DocumentTable(InNotebooks):
             line=lines[1] if len(lines) > 1 else None,
         )
 
-    def _hint_at_cause(self, *, is_padding: bool) -> str | None:
-        """Return a hint why a pair is repeated: several runs in one file, or padding of lists."""
-        if self.kind == "run" and self.path is not None:
+    def _hint_at_cause(self, *, is_padding: bool) -> str | Advice | None:
+        """Return a hint why a run repeats a pair: several runs, padding of lists, or chunks of documents."""
+        if self.kind == "qrels":
+            return None
+        if self.path is not None:
             column = find_run_column(self.path, self.name)
             if column is not None:
                 return f"column {column!r} tells several runs apart, which evaluate and compare read"
         if is_padding:
             return LEAVE_OUT_PADDING
-        return None
+        return KEEP_ONE
 
     def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
         """Say how often a pair comes, and what is allowed."""
         return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
 
 
-def check_tables(*tables: DocumentTable | None, check_runs: bool = True) -> None:
+def check_tables(*tables: DocumentTable | None) -> None:
     """Raise `DuplicateError` if a table repeats a (query, document) pair; None is no table.
 
-    Runs are looked at if `check_runs` is true; judgments, which are fewer, always.
+    Runs that are trusted are not looked at.
     """
     for table in tables:
-        if table is not None and (check_runs or table.kind == "qrels"):
+        if table is not None and table.duplicates != "trust":
             table.check_duplicates()
 
 

@@ -25,6 +25,7 @@ def from_arrays(
     groups: ArrayLike | None = None,
     group_sizes: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
+    duplicates: str = "error",
     name: str = "scores",
 ) -> tuple[Qrels, Run]:
     """Turn arrays of labels and scores into qrels and a run.
@@ -48,6 +49,8 @@ def from_arrays(
     doc_ids : array-like of str or int, shape of `labels`, optional
         By default documents are called by their place within the whole array; with labels of two dimensions by their
         column.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for `Run`. Equal labels of a document are merged in any case, and different ones are an error.
     name : str, default "scores"
         Label of the run.
 
@@ -87,7 +90,7 @@ def from_arrays(
     }
     qrels = Qrels(pl.DataFrame(keys | {"relevance": relevance.ravel()}), name="labels")
     qrels.source_form = "array"
-    run = Run(pl.DataFrame(keys | {"score": run_scores.ravel()}), name=name)
+    run = Run(pl.DataFrame(keys | {"score": run_scores.ravel()}), name=name, duplicates=duplicates)
     return qrels, run
 
 

@@ -21,7 +21,7 @@ from deadheat.core.io.content import Content
 from deadheat.core.io.files import FileState
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.nested import Nested
-from deadheat.core.io.results import Pick, Reader, Repeated, note_merged_judgments
+from deadheat.core.io.results import Pick, Reader, note_merged_judgments
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count, format_list
 
@@ -180,7 +180,7 @@ class Qrels(DocumentTable):
         *,
         id: Pick | None = None,  # noqa: A002 - what every library calls it
         relevance: Pick | None = None,
-        repeated: Repeated = "error",
+        duplicates: str = "error",
         name: str | None = None,
     ) -> Self:
         """Return judgments from objects of other libraries.
@@ -193,8 +193,9 @@ class Qrels(DocumentTable):
         id, relevance : str or callable, optional
             Where they are, if the form of a document does not say: a name, a dotted path, or a function of it. Where
             no document has a relevance, each is 1.
-        repeated : {"error", "best", "first"}, default "error"
-            What to do with a document that comes twice.
+        duplicates : {"error", "best", "first", "trust"}, default "error"
+            What to do with a document that comes twice with different relevances: raise, keep its highest relevance, or
+            keep the first; "trust" is as "error".
         name : str, optional
             Label for messages and tables.
 
@@ -204,7 +205,7 @@ class Qrels(DocumentTable):
         >>> Qrels.of_results(ratings).to_dict()
         {'q1': {'d1': 3}}
         """
-        listing = Reader(cls.kind, name or cls.kind, id, relevance, repeated).read(results)
+        listing = Reader(cls.kind, name or cls.kind, id, relevance, duplicates).read(results)
         qrels = cls(listing.documents, name=name)
         qrels._keep_attributes(Content.of_lists(listing))
         return qrels.noted(listing.notes)

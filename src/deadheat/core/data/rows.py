@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.core.io.chunk_ids import DocIdOf
+from deadheat.core.io.duplicates import merge_rows
 from deadheat.core.io.id_columns import IdRuns
 from deadheat.core.io.id_hashes import hash_doc_ids
 from deadheat.core.io.ids import normalize_keys
@@ -30,6 +32,42 @@ NumberArray = TypeVar("NumberArray", NDArray[np.float64], NDArray[np.uint32])
 ROWS_OF_THREAD = 1 << 18  # fewer rows are not worth a thread
 FEW_ROWS = 1 << 10  # up to so many rows, pairs are compared without hashes
 CACHED_ROWS = 1 << 16  # about so many hashes are sorted together, in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class MergedRows:
+    """The rows of a run of which one is left for each document of a query.
+
+    Attributes
+    ----------
+    rows : Rows
+    n_results : int
+        Rows that there were.
+    n_left_out : int
+        Rows that are not left; 0 also where that is found out when the rows are placed.
+    """
+
+    rows: Rows
+    n_results: int = 0
+    n_left_out: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """The rows of a run with the ids of documents in place of those of chunks.
+
+    Attributes
+    ----------
+    rows : Rows
+    n_results : int
+        Rows that there are.
+    n_chunks : int or None
+        Rows whose id was that of a chunk; None where that is found out when the rows are placed.
+    """
+
+    rows: Rows
+    n_results: int = 0
+    n_chunks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -249,6 +287,22 @@ class Rows:
 
         return find_repeated_pairs(self.lazy)
 
+    def name_documents(self, doc_id_of: DocIdOf) -> NamedRows:
+        """Return the rows of a run, in memory, with the documents that its chunks are of."""
+        frame = self.frame.with_columns(doc_id_of.expression)
+        n_chunks = int((frame["doc_id"] != self.frame["doc_id"]).sum())
+        return NamedRows(MemoryRows(frame), frame.height, n_chunks)
+
+    def merge(self, duplicates: str) -> MergedRows:
+        """Return the rows of a run with one for each document of a query.
+
+        Parameters
+        ----------
+        duplicates : {"best", "first"}
+            Which one is left, as :func:`~deadheat.core.io.duplicates.merge_rows` says.
+        """
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
 class MappingRows(Rows):
@@ -285,6 +339,10 @@ class MappingRows(Rows):
         for query, documents in self.mapping.items():
             mapping[query] = {doc: -score for doc, score in documents.items()}
         return MappingRows(mapping, self.kind, self.where)
+
+    def merge(self, duplicates: str) -> MergedRows:  # noqa: ARG002 - no document comes twice
+        """Return the rows, as they are."""
+        return MergedRows(self)
 
     def normalize(self, form: str) -> MappingRows:
         """Return a copy with its ids in a form of Unicode; raise for two ids that are one then."""
@@ -332,6 +390,16 @@ class MemoryRows(Rows):
         if not self._has_repeated:
             return None
         return super().repeated_pairs()
+
+    def merge(self, duplicates: str) -> MergedRows:
+        """Return the rows with one for each document of a query; hashes usually show that no document comes twice."""
+        if self.are_unique or not self._has_repeated:
+            self.are_unique = True
+            return MergedRows(self)
+        rows = MemoryRows(merge_rows(self.frame, duplicates))
+        rows.are_unique = True
+        n_results = self.frame.height
+        return MergedRows(rows, n_results, n_results - rows.frame.height)
 
     @cached_property
     def _has_repeated(self) -> bool:

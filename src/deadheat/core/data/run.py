@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_precision, as_text
@@ -16,13 +16,17 @@ from deadheat.core.data.rows import MemoryRows, Rows
 from deadheat.core.data.several_keys import order_by_keys, rank_tuples
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.chunk_ids import DocIdOf, check_merging
 from deadheat.core.io.content import Content
+from deadheat.core.io.duplicates import MERGING, Merging, check_rule, note_left_out, reading_lists
+from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.memory_limits import exceeds_memory
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked
-from deadheat.core.io.results import Pick, Reader, Repeated
+from deadheat.core.io.results import Pick, Reader
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.structures import copy_with
+from deadheat.core.wording import format_count, format_list
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,6 +55,14 @@ class Run(DocumentTable):
         Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
     ascending : bool, default False
         Lower scores rank first, as of distances.
+    doc_id_of : str, optional
+        Ids are those of chunks, and the documents that these are of count: what stands before the last "#", for
+        ``doc_id_of="#"``, or what the group of a regular expression finds, as in ``"(.+)_chunk[0-9]+$"``. An id that
+        has another form stays as it is. `duplicates` says which chunk of a document counts.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        What becomes of a document that a query has twice, such as a page of which several chunks are found. It is an
+        error; or one row stays, in its place, the one with the best score or the first one, and `notes` say how many
+        are left out; or it is taken for granted that none does, where nobody has to look.
 
     Attributes
     ----------
@@ -61,10 +73,15 @@ class Run(DocumentTable):
     --------
     >>> Run([("q1", "d1", 0.5), ("q1", "d2", 0.5)], name="bm25")
     <Run bm25>
+    >>> Run([("q1", "d1", 0.9), ("q1", "d1", 0.7), ("q1", "d2", 0.1)], duplicates="best").to_dict()
+    {'q1': {'d1': 0.9, 'd2': 0.1}}
+    >>> Run({"q1": {"d1#0": 0.9, "d1#1": 0.7, "d2#0": 0.1}}, doc_id_of="#", duplicates="best").to_dict()
+    {'q1': {'d1': 0.9, 'd2': 0.1}}
     """
 
     kind = "run"
     bare: tuple[str, ...] = ()
+    doc_id_of: str | None = None
     are_failures_open = False  # whether bounds let documents of `failures`, which rank last, be at any place
 
     def __init__(
@@ -75,16 +92,67 @@ class Run(DocumentTable):
         format: str | None = None,  # noqa: A002 - the word that users look for
         columns: Mapping[str, str] | None = None,
         ascending: bool = False,
+        doc_id_of: str | None = None,
+        duplicates: str = "error",
     ) -> None:
         self._ascending = ascending
+        self.duplicates = check_rule(duplicates)
+        if doc_id_of is not None:
+            check_merging(doc_id_of, duplicates)
         super().__init__(source, name=name, format=format, columns=columns)
         if ascending:
             self.rows = self.rows.negate()
             self.notes = (*self.notes, LOWER_FIRST)
+        if doc_id_of is not None:
+            self.name_documents(doc_id_of)
+        self.merge()
+
+    def _load(self, source: Source) -> Content:
+        """Return what a file or an object holds; lists are read as `duplicates` says."""
+        if self.duplicates not in MERGING:
+            return super()._load(source)
+        with reading_lists(Merging(self.duplicates, lower_first=self._ascending)):
+            return super()._load(source)
+
+    def name_documents(self, doc_id_of: str) -> None:
+        """Give each row the id of the document that its chunk is of, and note which ids stay as they are."""
+        documents = DocIdOf.of(doc_id_of)
+        self.doc_id_of = doc_id_of
+        with guard_polars(self.where):
+            named = self.rows.name_documents(documents)
+        self.rows = named.rows
+        if named.n_chunks == 0:
+            examples = format_list([repr(doc) for doc in self.rows.sample_documents(3)])
+            raise DataError(
+                f"no id of a document is that of a chunk by doc_id_of={doc_id_of!r}", found=examples, path=self.where
+            )
+        note = f"documents are those of chunks by doc_id_of={doc_id_of!r}, as asked"
+        if named.n_chunks is not None and named.n_chunks < named.n_results:
+            n_others = named.n_results - named.n_chunks
+            note += f"; {n_others:,} of {format_count(named.n_results, 'result')} have another id, which stays"
+        self.notes = (*self.notes, note)
+
+    def merge(self) -> None:
+        """Leave one row of each document of a query if the run's rule says so, and note how many are left out."""
+        if self.duplicates not in MERGING:
+            return
+        with guard_polars(self.where):
+            merged = self.rows.merge(self.duplicates)
+        self.rows = merged.rows
+        if merged.n_left_out:
+            self.notes = (*self.notes, note_left_out(merged.n_left_out, merged.n_results, self.duplicates))
 
     @classmethod
-    def of(cls, source: Source, *, ascending: bool = False, name: str | None = None) -> Self:
-        """Return a run as it is, or under another name; anything else is read, lowest scores first if `ascending`."""
+    def of(
+        cls,
+        source: Source,
+        *,
+        ascending: bool = False,
+        doc_id_of: str | None = None,
+        duplicates: str = "error",
+        name: str | None = None,
+    ) -> Self:
+        """Return a run as it is, or under another name, or merged; anything else is read as the arguments say."""
         if ascending and isinstance(source, Run):
             raise ParameterError(
                 argument="ascending",
@@ -93,11 +161,51 @@ class Run(DocumentTable):
                 hint="write Run(..., ascending=True)",
             )
         if not isinstance(source, DocumentTable):
-            return cls(source, name=name, ascending=ascending)
-        run = super().of(source)
+            return cls(source, name=name, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates)
+        run = super().of(source).with_duplicates(duplicates, doc_id_of=doc_id_of)
         if name is None:
             return run
         return run.renamed(name)
+
+    def with_duplicates(self, duplicates: str, *, doc_id_of: str | None = None) -> Self:
+        """Return the run under a rule for documents that come twice: itself under "error", and if it has this rule.
+
+        Parameters
+        ----------
+        duplicates : {"error", "best", "first", "trust"}
+        doc_id_of : str, optional
+            As for `Run`.
+
+        Examples
+        --------
+        >>> run = Run([("q1", "d1", 0.9), ("q1", "d1", 0.7)])
+        >>> run.with_duplicates("best").to_dict()
+        {'q1': {'d1': 0.9}}
+        """
+        rule = self.duplicates if check_rule(duplicates) == "error" else duplicates
+        if doc_id_of is not None:
+            check_merging(doc_id_of, rule)
+            if self.doc_id_of not in {None, doc_id_of}:
+                raise ParameterError(
+                    argument="doc_id_of", given=doc_id_of, allowed=f"{self.doc_id_of!r}, as {self.where} was read"
+                )
+        has_documents = doc_id_of in {None, self.doc_id_of}
+        if rule == self.duplicates and has_documents:
+            return self
+        run = copy_with(self, duplicates=rule)
+        run.drop_computed()
+        if doc_id_of is not None and not has_documents:
+            run.name_documents(doc_id_of)
+        run.merge()
+        return run
+
+    def _normalize_rows(self, form: Any, attributes: Mapping[str, Any]) -> Self:  # noqa: ANN401 - a literal of Polars
+        """Return the run in a form of Unicode; if documents are merged, those too whose ids are one then."""
+        if self.duplicates not in MERGING:
+            return super()._normalize_rows(form, attributes)
+        run = self.with_rows(MemoryRows(self.to_polars()).normalize(form), **attributes)
+        run.merge()
+        return run
 
     def _prepare(self, content: Content) -> Content:
         """Return the content with ranks instead of tuples of scores; note that, or that all rows are in memory."""
@@ -130,8 +238,8 @@ class Run(DocumentTable):
         *,
         id: Pick | None = None,  # noqa: A002 - what every library calls it
         score: Pick | None = None,
-        repeated: Repeated = "error",
         ascending: bool = False,
+        duplicates: str = "error",
         name: str | None = None,
     ) -> Self:
         """Return a run from the results that a search library returned, one list for each query.
@@ -150,11 +258,12 @@ class Run(DocumentTable):
             Where they are, if the form of a result does not say: the name of a key or attribute, a dotted path such as
             ``"metadata.doc_id"``, or a function of one result. Results without scores are a ranked list, in strict
             order.
-        repeated : {"error", "best", "first"}, default "error"
-            What to do if a document comes twice for a query, as a page does if several of its chunks are found: raise,
-            keep its best score, or keep its first place. `notes` say how many results were left out.
         ascending : bool, default False
             Lower scores rank first, as of distances.
+        duplicates : {"error", "best", "first", "trust"}, default "error"
+            What to do if a document comes twice for a query, as a page does if several of its chunks are found: raise,
+            keep its best score, or keep its first place. `notes` say how many results were left out. "trust" raises
+            here, too.
         name : str, optional
             Label for messages and tables.
 
@@ -169,7 +278,7 @@ class Run(DocumentTable):
         DataError
             A result has no id where it should be.
         DuplicateError
-            A document comes twice, and `repeated` is "error".
+            A document comes twice, and `duplicates` is "error".
 
         Warns
         -----
@@ -179,15 +288,16 @@ class Run(DocumentTable):
         Examples
         --------
         >>> chunks = [{"page": "p1", "score": 0.9}, {"page": "p2", "score": 0.9}, {"page": "p1", "score": 0.3}]
-        >>> run = Run.of_results({"q1": chunks}, id="page", repeated="best")
+        >>> run = Run.of_results({"q1": chunks}, id="page", duplicates="best")
         >>> run.to_dict(), run.notes
         ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
         """
         where = name or cls.kind
-        listing = Reader(cls.kind, where, id, score, repeated, lower_first=ascending).read(results)
+        listing = Reader(cls.kind, where, id, score, duplicates, lower_first=ascending).read(results)
         _check_direction(listing.notes, ascending=ascending)
         warn_of_list_order(listing.order, where, ascending=ascending)
-        return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
+        run = cls(listing.documents, name=name, ascending=ascending, duplicates=duplicates)
+        return run.noted(listing.notes)
 
     @classmethod
     def from_topk(
@@ -197,6 +307,7 @@ class Run(DocumentTable):
         query_ids: ArrayLike | None = None,
         *,
         ascending: bool = False,
+        duplicates: str = "error",
         name: str | None = None,
     ) -> Run:
         """Return a run from the arrays that a search for nearest neighbours returns.
@@ -217,6 +328,8 @@ class Run(DocumentTable):
             By default queries are called by their places, "0", "1", and so on.
         ascending : bool, default False
             Lower scores rank first, as of distances.
+        duplicates : {"error", "best", "first", "trust"}, default "error"
+            As for `Run`.
         name : str, optional
             Label for messages and tables.
 
@@ -246,7 +359,7 @@ class Run(DocumentTable):
         {'0': {'R@2': 0.5}, '1': {'R@2': 1.0}}
         """
         run: Run = hooks.service("topk").run_of_topk(ids, scores, query_ids, ascending=ascending, name=name)
-        return run
+        return run.with_duplicates(duplicates)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``, with the queries that were given without a document.
@@ -321,7 +434,15 @@ class Run(DocumentTable):
         """Return a run to order ties by: `other`, or the column of this run's file that `other` names."""
         if self.path is not None and isinstance(other, str) and not Path(other).exists():
             try:
-                key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
+                columns = {**self.columns, "score": other}
+                key = Run(
+                    self.path,
+                    name=other,
+                    format=self.format,
+                    columns=columns,
+                    doc_id_of=self.doc_id_of,
+                    duplicates=self.duplicates,
+                )
             except ParameterError:  # of files without columns
                 raise DataError(
                     "no such file",
@@ -329,7 +450,7 @@ class Run(DocumentTable):
                     hint=f"a column can be named only if the run has columns, as CSV has; {self.path} has none",
                 ) from None
         else:
-            key = Run.of(other)
+            key = Run.of(other, doc_id_of=self.doc_id_of, duplicates=self.duplicates)
         key.check_duplicates()
         return key.normalized(self.id_form)
 
@@ -366,6 +487,8 @@ def read_run(
     format: str | None = None,  # noqa: A002 - as in DocumentTable
     columns: Mapping[str, str] | None = None,
     ascending: bool = False,
+    doc_id_of: str | None = None,
+    duplicates: str = "error",
 ) -> Run:
     """Read a run from a file, or from anything else that `Run` takes.
 
@@ -373,7 +496,7 @@ def read_run(
     ----------
     source : path or other source
         TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
-    name, format, columns, ascending : optional
+    name, format, columns, ascending, doc_id_of, duplicates : optional
         As for `Run`.
 
     Returns
@@ -391,7 +514,15 @@ def read_run(
     >>> run.to_dict(), run.notes
     ({'q1': {'d2': -1, 'd1': -2}}, ('ranked lists without scores: in strict order, no ties',))
     """
-    return Run(source, name=name, format=format, columns=columns, ascending=ascending)
+    return Run(
+        source,
+        name=name,
+        format=format,
+        columns=columns,
+        ascending=ascending,
+        doc_id_of=doc_id_of,
+        duplicates=duplicates,
+    )
 
 
 def _check_direction(notes: Notes, *, ascending: bool) -> None:

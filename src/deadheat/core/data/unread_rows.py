@@ -8,10 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadheat.core.data.rows import MemoryRows, Rows, collect_rows
-from deadheat.core.errors import DataError
+from deadheat.core.data.rows import MemoryRows, MergedRows, NamedRows, Rows, collect_rows
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.chunk_ids import DocIdOf
+from deadheat.core.io.duplicates import MERGING, merge_rows
 from deadheat.core.io.files import FileState
 from deadheat.core.io.guarding import guard_rows
+from deadheat.core.io.kinds import KEYS
 from deadheat.core.libraries import polars as pl
 from deadheat.core.structures import copy_with
 
@@ -69,6 +72,31 @@ class LazyRows(Rows):
         """The rows, fetched once."""
         return collect_rows(self.lazy)
 
+    def merge(self, duplicates: str) -> MergedRows:
+        """Return the rows with one for each document of a query, merged in their engine; it has no first one."""
+        self.check_has_first(duplicates)
+        import narwhals as nw
+
+        merged = self.lazy.group_by(*KEYS).agg(score=nw.col("score").max(), n=nw.len())
+        counts = collect_rows(merged.select(n_results=nw.col("n").sum(), n_kept=nw.len()))
+        n_results, n_kept = (count or 0 for count in counts.row(0))
+        if n_results == n_kept:
+            self.are_unique = True
+            return MergedRows(self)
+        rows = LazyRows(merged.drop("n"), self.where)
+        rows.are_unique = True
+        return MergedRows(rows, n_results, n_results - n_kept)
+
+    def check_has_first(self, duplicates: str) -> None:
+        """Raise `ParameterError` if the first of several rows is wanted, and these have no order."""
+        if duplicates == "first" and not self.in_polars:
+            raise ParameterError(
+                f"needs rows that have an order, and those of {self.where} do not",
+                argument="duplicates",
+                given=duplicates,
+                hint="take 'best', or a file, a dict or an eager frame",
+            )
+
 
 class UnreadRows(LazyRows):
     """Rows that are read and checked in the pass that needs them: of Spark, or of a large file, in Polars.
@@ -85,14 +113,14 @@ class UnreadRows(LazyRows):
 
     Attributes
     ----------
-    check_duplicates : bool
-        Whether the pass that places them looks for repeated pairs too.
+    duplicates : {"error", "best", "first", "trust"}
+        What the pass that places them does with a document that a query has twice.
     on_excluded : callable or None
         Called after a pass whose reading leaves rows out: takes the run, the query_id and doc_id of these rows, and the
         queries that have rows left.
     """
 
-    check_duplicates = False
+    duplicates = "trust"
     on_excluded: Callable[[Any, pl.DataFrame, pl.Series], None] | None = None
 
     def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str, file: FileState | None = None) -> None:
@@ -117,7 +145,12 @@ class UnreadRows(LazyRows):
     def lazy(self) -> nw.LazyFrame[Any]:
         """The rows where they are, checked in a pass of their own."""
         self.check_file()
-        return self.reading.read_in_engine(self.unchecked, self.where)
+        rows = self.reading.read_in_engine(self.unchecked, self.where)
+        if self.duplicates not in MERGING:
+            return rows
+        if self.in_polars or self.reading.doc_id_of is not None:
+            return MemoryRows(self.frame).lazy
+        return LazyRows(rows, self.where).merge(self.duplicates).rows.lazy
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -126,7 +159,10 @@ class UnreadRows(LazyRows):
         with guard_rows(self.where):
             checked = self.reading.read_in_polars(MemoryRows(collect_rows(self.unchecked)).lazy)
         self.reading.check(checked.wrong, self.where)
-        return checked.frame
+        rows = checked.frame
+        if self.duplicates in MERGING:
+            rows = merge_rows(rows, self.duplicates)
+        return rows
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about `n_rows` at a time."""
@@ -147,6 +183,22 @@ class UnreadRows(LazyRows):
     def negate(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
         return copy_with(self, reading=replace(self.reading, ascending=True))
+
+    def merge(self, duplicates: str) -> MergedRows:
+        """Return the rows where they are, which the pass that places them merges."""
+        self.check_has_first(duplicates)
+        return MergedRows(self._copy_unread(duplicates=duplicates))
+
+    def name_documents(self, doc_id_of: DocIdOf) -> NamedRows:
+        """Return the rows where they are, whose documents the pass that places them names."""
+        return NamedRows(self._copy_unread(reading=replace(self.reading, doc_id_of=doc_id_of)))
+
+    def _copy_unread(self, **attributes: Any) -> UnreadRows:  # noqa: ANN401 - of any attribute
+        """Return a copy with other attributes, and without rows that were read under those of now."""
+        rows = copy_with(self, **attributes)
+        for computed in ("lazy", "frame"):
+            vars(rows).pop(computed, None)
+        return rows
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""

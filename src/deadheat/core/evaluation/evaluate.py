@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Any, Never, Unpack, overload
 
 import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray, FloatArray, is_member
-from deadheat.core.checks import name_items
+from deadheat.core.checks import name_items, refuse_arguments
+from deadheat.core.data.chunk_doubts import describe_chunks
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.excluding import as_argument, read_exclusion
@@ -35,6 +37,7 @@ from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
+from deadheat.core.io.duplicates import refuse_merging
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.measures.orders import OrdersMeasure
@@ -262,6 +265,8 @@ def make_evaluation(  # noqa: PLR0917 - an evaluation has so many parts
 ) -> Evaluation:
     """Return the evaluation of a run that has been placed and scored, with notes on the ids and the labels."""
     notes_on_ids = list_similar_ids(qrels.rows, run.rows, absent, placements.unjudged_queries)
+    if placements.is_unmatched:
+        notes_on_ids += tuple(filter(None, [describe_chunks(qrels, run)]))
     notes = [*qrels.notes, *run.notes]
     notes += _note_of_empty_lists(run, placements)
     notes += describe_negative_labels(placements.judged_relevance, qrels.source_form)
@@ -365,8 +370,9 @@ class EvaluationArguments(ConventionArguments, total=False):
     """The keyword arguments of :func:`evaluate`, for type checkers."""
 
     rng: Rng
-    check_duplicates: bool
     ascending: bool
+    doc_id_of: str | None
+    duplicates: str
     then_by: Source | Sequence[Source] | None
     collection: Source | None
     strict: bool
@@ -398,8 +404,9 @@ def evaluate(
     missing: str | None = None,
     no_relevant: str | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    doc_id_of: str | None = None,
+    duplicates: str = "error",
     then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
@@ -413,6 +420,7 @@ def evaluate(
     queries: Source | None = None,
     judge: Source | None = None,
     exclude: Source | None = None,
+    **gone: Never,
 ) -> Evaluation | Evaluations:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -443,12 +451,18 @@ def evaluate(
         `Abstain`, which reports them apart, `Judged` and `NumRet`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
-    check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that a run has twice. Without it, such a pair is an error only if
-        the document is judged. Judgments are always looked at: those that come twice with one relevance are merged,
-        and `notes` say so; with two they are an error.
     ascending : bool, default False
         Lower scores rank first, as of distances.
+    doc_id_of : str, optional
+        Ids of runs are those of chunks, such as ``d1#0``, and judgments are of documents: what stands before the last
+        "#" is the document, for ``doc_id_of="#"``, or what the group of a regular expression finds, as in
+        ``"(.+)_chunk[0-9]+$"``. It goes with ``duplicates="best"`` or ``"first"``. Ids of the qrels stay as they are.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        What becomes of a document that a run has twice for a query, such as a page of which several chunks are found.
+        It is an error; or one row stays, in its place, the one with the best score or the first one, before anything is
+        counted, and `notes` say how many are left out. "trust" takes it for granted that none does: nobody looks, and a
+        pair that comes twice is an error only if the document is judged. Judgments are always looked at: those that
+        come twice with one relevance are merged, and `notes` say so; with two they are an error.
     then_by : run or list of runs, optional
         Ties are ordered by the scores of this run, then by those of the next, as of the first stage whose results were
         reranked; what still ties is averaged. A text that names no file is another column of the run's table. A
@@ -524,13 +538,17 @@ def evaluate(
     {'a': {'RR': 0.75}, 'b': {'RR': 1.0}}
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
+    >>> chunks = [("q1", "d2", 0.9), ("q1", "d2", 0.7), ("q1", "d1", 0.1)]
+    >>> evaluate(qrels, chunks, "RR", duplicates="best").means()
+    {'RR': 0.5}
     """
+    refuse_arguments("evaluate", gone)
     # every keyword argument by its name
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
     exclusion = read_exclusion(exclude)
     options["exclude"] = as_argument(exclusion)
     if not judges_runs(qrels):
-        run = find_systems(run, ascending=ascending)
+        run = find_systems(run, ascending=ascending, duplicates=duplicates)
     check_asked(options, find_features(qrels, run))
     if is_system(run):
         return _evaluate_system(qrels, run, measures, options)
@@ -544,6 +562,7 @@ def evaluate(
     if judge is not None:
         evaluate_runs = hooks.service("judge").labels_of(judge, normalize_ids, exclusion).evaluate_many
     has_several_runs = are_runs(run, qrels)
+    read_named = partial(Run.of, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates)
     judgments: Qrels | None = None  # once they have been read and checked, beside the first run
     evaluations = Evaluations()
     for batch in _list_batches(run, has_several_runs=has_several_runs):
@@ -551,9 +570,10 @@ def evaluate(
         for name, source in batch:
             opened_qrels, opened_run = open_pair(
                 qrels if judgments is None else judgments,
-                Run.of(source, ascending=ascending, name=name) if has_several_runs else source,
-                check_duplicates=check_duplicates,
+                read_named(source, name=name) if has_several_runs else source,
                 ascending=ascending and not has_several_runs,  # `Run.of` has turned several runs round already
+                doc_id_of=doc_id_of,
+                duplicates=duplicates,
             )
             if judgments is None:
                 remaining_qrels = exclusion.of_qrels(opened_qrels.normalized(normalize_ids))
@@ -642,8 +662,11 @@ def _evaluate_judged(
 ) -> Evaluation | Evaluations:
     """Evaluate runs, each under the judgments of what it retrieved."""
     kind = judgments.kind_of_judgments
+    refuse_merging(options["duplicates"], kind.what)
+    if options["doc_id_of"] is not None:
+        raise ParameterError(f"is not for {kind.what}", argument="doc_id_of", given=options["doc_id_of"])
     chosen = choose_measures(kind, measures)
-    options_of_run: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
+    options_of_run: Any = {**options, "ascending": False, "duplicates": "error"}  # as they are read
     has_several_runs = are_runs(run, is_run=kind.is_run)
     sources: Any = run if has_several_runs else {"": run}
     ascending = options["ascending"]

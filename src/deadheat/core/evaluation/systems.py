@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, cast
@@ -95,13 +96,14 @@ def are_runs(
     return isinstance(first, Mapping | Run | Path) or is_system(first) or hasattr(type(first), "columns")
 
 
-def find_systems(run: Source, *, ascending: bool = False) -> Source:
+def find_systems(run: Source, *, ascending: bool = False, duplicates: str = "error") -> Source:
     """Return a run itself, or the system of a table with a column that tells its runs apart; of several by name, each.
 
     Parameters
     ----------
     run : run, or mapping of str to run
     ascending : bool, default False
+    duplicates : {"error", "best", "first", "trust"}, default "error"
         As for `Run`.
 
     Raises
@@ -110,23 +112,25 @@ def find_systems(run: Source, *, ascending: bool = False) -> Source:
         A table has several runs, and the plugin that knows what these are is not there.
     """
     if isinstance(run, Mapping):
-        return _find_by_name(run, ascending=ascending)
+        return _find_by_name(run, ascending=ascending, duplicates=duplicates)
     if isinstance(run, list | tuple | Iterator):  # whose rows are made, or can be read, once
         from deadheat.core.io.frames import find_table  # it needs Narwhals
 
         run = find_table(run, "run")
     if is_system(run) or isinstance(run, DocumentTable):
         return run
-    return system_in(run, ascending=ascending) or run
+    return system_in(run, ascending=ascending, duplicates=duplicates) or run
 
 
-def _find_by_name(runs: Mapping[Any, Any], *, ascending: bool) -> Source:
+def _find_by_name(runs: Mapping[Any, Any], *, ascending: bool, duplicates: str) -> Source:
     if set(map(type, runs.values())) == {dict}:  # of queries, mostly: then no look at each
         return runs
     found = {}
     for name, one in runs.items():
         may_be_table = isinstance(one, str | Path) or hasattr(type(one), "columns")
-        found[name] = find_systems(one, ascending=ascending) if may_be_table else one
+        found[name] = one
+        if may_be_table:
+            found[name] = find_systems(one, ascending=ascending, duplicates=duplicates)
     return found if any(map(is_system, found.values())) else runs
 
 
@@ -136,13 +140,14 @@ def system_in(
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> System | None:
     """Return the system of a table with a column that tells its runs apart; None if it has no such column, or one run.
 
     Parameters
     ----------
     source : path, dataframe, or rows as dicts or named tuples
-    name, columns, ascending : optional
+    name, columns, ascending, duplicates : optional
         As for `Run`.
 
     Raises
@@ -153,7 +158,7 @@ def system_in(
     column = find_run_column(source, _label(source, name))
     if column is None:
         return None
-    runs = runs_by(column, source, name=name, columns=columns, ascending=ascending)
+    runs = runs_by(column, source, name=name, columns=columns, ascending=ascending, duplicates=duplicates)
     if not runs:
         return None
     system: System = hooks.load_module_of_runs(column).system_of(runs, is_ascending=ascending)
@@ -167,6 +172,7 @@ def runs_by(
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> list[Run]:
     """Return the run of each value of a column in a table, in order of appearance; of an engine sorted.
 
@@ -175,7 +181,7 @@ def runs_by(
     column : str
     source : path, dataframe, or rows as dicts or named tuples
         A row for each document, or each with a list of documents.
-    name, columns, ascending : optional
+    name, columns, ascending, duplicates : optional
         As for `Run`.
 
     Returns
@@ -197,14 +203,16 @@ def runs_by(
         parts = split_by_column(table, column, where)
         if len(parts) < 2:
             return []
-        return [Run(own, name=where, columns=columns, ascending=ascending) for own in parts]
+        read = partial(Run, name=where, columns=columns, ascending=ascending, duplicates=duplicates)
+        return [read(part) for part in parts]
     # the column is read as that of documents is: with the same checks, in the same order
     values = Run(source, columns={**(columns or {}), "doc_id": column}).to_polars()["doc_id"].alias(column)
     run = Run(source, name=name, columns=columns, ascending=ascending)
     frames = run.to_polars().with_columns(values).partition_by(column, maintain_order=True, include_key=False)
     if len(frames) < 2:
         return []
-    return [Run.of_checked(own, run.name).noted(run.notes) for own in frames]
+    runs = [Run.of_checked(frame, run.name).noted(run.notes) for frame in frames]
+    return [run.with_duplicates(duplicates) for run in runs]
 
 
 def _label(source: Source, name: str | None) -> str:

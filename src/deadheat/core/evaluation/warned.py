@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from deadheat.core.data.chunk_doubts import describe_other_chunks
 from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
@@ -43,7 +44,7 @@ def warn(
 
 def warn_of_form(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn of what no report says: ids that differ in their form alone, and one table for qrels and run."""
-    _tell([*_unequal(evaluation, run), *_one_table(evaluation, qrels, run)])
+    _tell([*_unequal(evaluation, run), *_other_chunks(qrels, run), *_one_table(evaluation, qrels, run)])
 
 
 def warn_of_one_table(evaluation: Evaluation, qrels: Source, run: Source) -> None:
@@ -102,6 +103,7 @@ def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[DeadheatWarning]:
 def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
     """Find that no retrieved document is judged, or some are not found: usually ids are written in different ways."""
     yield from _unequal(evaluation, run)
+    yield from _other_chunks(qrels, run)
     if len(evaluation.placements.query):
         yield from _lost_zeros(evaluation, qrels, run)
     if not evaluation.placements.is_unmatched:
@@ -114,6 +116,13 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
 
 def _unequal(evaluation: Evaluation, run: Run) -> Iterator[DeadheatWarning]:
     return (DeadheatWarning("{found}; they count as different", run.where, found=found) for found in evaluation.alike)
+
+
+def _other_chunks(qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
+    """Find a run whose chunks are others than those that were judged."""
+    found = describe_other_chunks(qrels, run)
+    if found:
+        yield DeadheatWarning("{found}", run.where, found=found)
 
 
 def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:

@@ -13,6 +13,7 @@ from typing import Any, cast
 import narwhals as nw
 
 from deadheat.core.errors import ColumnError, DataError
+from deadheat.core.io.chunk_ids import DocIdOf
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.io.id_columns import IdRuns, are_ids
 from deadheat.core.io.ids import NUL, make_nul_error
@@ -82,11 +83,14 @@ class Reading:
         The column of the number.
     ascending : bool
         Whether lower scores rank first.
+    doc_id_of : DocIdOf or None
+        How ids of documents are made of those of chunks.
     """
 
     kind: Kind
     value: str
     ascending: bool = False
+    doc_id_of: DocIdOf | None = None
 
     def read_in_polars(self, frame: Frame) -> CheckedRows:
         """Return the rows of a Polars frame in memory, and what is wrong; if something is, the rows are not usable."""
@@ -102,6 +106,8 @@ class Reading:
             wrong = self._find_wrong_rows(lazy, beyond)
         if self._lower_ranks_first:
             rows = collect(self._select_scores(lazy))
+        if self.doc_id_of is not None:
+            rows = rows.with_columns(self.doc_id_of.expression)
         return CheckedRows(rows, query_runs, wrong)
 
     def read_in_engine(self, frame: Frame, where: str) -> Frame:

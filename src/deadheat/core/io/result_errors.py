@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from typing import Any
 
 from deadheat.core import hooks
-from deadheat.core.errors import ABSENT, DataError, DuplicateError, SourceTypeError
+from deadheat.core.errors import ABSENT, Advice, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.forms import known_forms
 from deadheat.core.io.ids import is_id
 from deadheat.core.io.kinds import ANSWERABLE, COLUMN_NAMES, Kind
@@ -26,6 +26,7 @@ _LISTS: dict[Kind, str] = {
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
 LEAVE_OUT_PADDING = "FAISS and others fill lists up with -1, which is no document: leave these out first"
+KEEP_ONE = Advice("duplicates", "best", when="for several chunks of one document, ")
 _N_SHOWN = 5  # places of a repeated document
 _N_PATHS = 6  # that are shown instead of one that leads nowhere
 
@@ -143,12 +144,16 @@ def make_repeated_error(
     problem = f"document {repeated!r} comes {len(places)} times for query {query!r} (results {shown_places})"
     if kind == "qrels":
         problem += f" with relevance {' and '.join(str(numbers[place]) for place in first_places)}"
-    hint = python = None
+    hint: str | Advice | None = None
+    python = None
     if is_padded:
         hint = LEAVE_OUT_PADDING
     else:
         python = _advise_on_indices([results[place] for place in places])
-        python = python or f'write {CALL[kind]}(results, repeated="best") for its best result, "first" for the first'
+        if kind == "run" and not python:
+            hint = KEEP_ONE
+        elif not python:
+            python = f'write {CALL[kind]}(results, duplicates="best") for its highest relevance'
     return DuplicateError(problem, allowed="once", hint=hint, python=python, path=where, line=line)
 
 

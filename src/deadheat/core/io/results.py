@@ -7,11 +7,11 @@ register and the names of columns say where their id and number are.
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
-from deadheat.core.checks import check_choice
 from deadheat.core.errors import ABSENT, DataError, DeadheatWarning, ParameterError, SourceTypeError
 from deadheat.core.io.columns import have_offsets
+from deadheat.core.io.duplicates import MERGING, check_rule, get_merging, note_left_out
 from deadheat.core.io.forms import Shape, known_forms
 from deadheat.core.io.groups import GroupMember, are_groups, list_groups, looks_graded
 from deadheat.core.io.ids import ids_to_text, is_id
@@ -37,7 +37,6 @@ from deadheat.core.io.result_parts import (
 from deadheat.core.io.values import check_number
 from deadheat.core.wording import format_count, format_list
 
-Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result
 Pick = str | Callable[[Any], Any]
 
@@ -104,8 +103,9 @@ class Reader:
         For messages.
     id, number : str or callable, optional
         Where they are in a result, if its form does not say.
-    repeated : {"error", "best", "first"}
-        What to do if a document comes twice: raise, keep its best number, or keep its first place.
+    duplicates : {"error", "best", "first", "trust"}
+        What to do if a document comes twice: raise, keep its best number, or keep its first place. "trust" raises, too,
+        as a list is looked at in any case.
     lower_first : bool
         Whether lower numbers are better.
     line : int or None
@@ -116,7 +116,7 @@ class Reader:
     where: str
     id: Pick | None = None
     number: Pick | None = None
-    repeated: Repeated = "error"
+    duplicates: str = "error"
     lower_first: bool = False
     line: int | None = None
     # by the type of a result and its names
@@ -137,7 +137,11 @@ class Reader:
     _n_kept: int = 0
 
     def __post_init__(self) -> None:
-        check_choice("repeated", self.repeated, get_args(Repeated))
+        check_rule(self.duplicates)
+        merging = get_merging()
+        if self.kind == "run" and merging is not None:
+            self.duplicates = merging.duplicates
+            self.lower_first = merging.lower_first
         for argument, pick in {"id": self.id, VALUE_COLUMN[self.kind]: self.number}.items():
             if not (pick is None or isinstance(pick, str) or callable(pick)):
                 raise ParameterError(
@@ -172,9 +176,6 @@ class Reader:
             documents[query] = self.read_documents(query_results, query)
         notes += self.note_assumptions()
         notes += self.note_merged()
-        if self._n_left_out:
-            n_results = format_count(self._n_left_out + self._n_kept, "result")
-            notes.append(f"{self._n_left_out:,} of {n_results} repeat a document: its {self.repeated} counts")
         return self.make_listing(documents, tuple(notes))
 
     def make_listing(self, documents: Nested, notes: Notes) -> Listing:
@@ -216,10 +217,14 @@ class Reader:
         return (f"the {name} of each result counts as its score",)
 
     def note_merged(self) -> Notes:
-        """Return a note on the judgments that repeat others, if there are any."""
-        if not self._n_merged:
-            return ()
-        return (note_merged_judgments(self._n_merged),)
+        """Return notes on the judgments that repeat others, and on the results that are left out, if there are any."""
+        notes = []
+        if self._n_merged:
+            notes.append(note_merged_judgments(self._n_merged))
+        if self._n_left_out:
+            n_results = self._n_left_out + self._n_kept
+            notes.append(note_left_out(self._n_left_out, n_results, self.duplicates))
+        return tuple(notes)
 
     def read_documents(self, given: object, query: object) -> Mapping[str, Any]:
         """Return the documents of one query with their numbers.
@@ -451,7 +456,7 @@ class Reader:
         """Return each document with its number, once."""
         number_of_doc = dict(zip(docs, numbers, strict=True))
         n_repeated = len(docs) - len(number_of_doc)
-        if n_repeated and self.repeated == "error":
+        if n_repeated and self.duplicates not in MERGING:
             are_equal = all(number_of_doc[doc] == number for doc, number in zip(docs, numbers, strict=True))
             if self.kind == "qrels" and are_equal:
                 self._n_merged += n_repeated
@@ -470,7 +475,7 @@ class Reader:
             check_number(self.kind, str(query), doc, number, self.where)  # NaN is neither better nor worse
             if doc not in chosen:
                 chosen[doc] = number
-            elif self.repeated == "best" and self._is_better(number, chosen[doc]):
+            elif self.duplicates == "best" and self._is_better(number, chosen[doc]):
                 del chosen[doc]  # so that it goes to the end
                 chosen[doc] = number
         return chosen

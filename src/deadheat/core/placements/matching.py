@@ -27,7 +27,7 @@ def check_placed_once(run: Run, rows: pl.DataFrame) -> None:
     rows : polars.DataFrame
         query_id and doc_id of every judged document that was retrieved.
     """
-    is_checked_in_pass = isinstance(run.rows, UnreadRows) and run.rows.check_duplicates
+    is_checked_in_pass = isinstance(run.rows, UnreadRows) and run.rows.duplicates != "trust"
     if run.rows.are_unique or is_checked_in_pass:
         return
     if not has_repeated_document(rows["query_id"], rows["doc_id"]):

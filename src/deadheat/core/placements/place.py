@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Never, Protocol
 
 from deadheat.core.arrays import IntArray
+from deadheat.core.checks import refuse_arguments
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.excluding import read_exclusion
 from deadheat.core.data.qrels import Qrels
@@ -57,20 +58,22 @@ def place(
     qrels: Source,
     run: Source,
     *,
+    doc_id_of: str | None = None,
+    duplicates: str = "error",
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
     exclude: Source | None = None,
+    **gone: Never,
 ) -> Placements:
     """Reduce a run to the placements of its judged documents.
 
     Parameters
     ----------
     qrels, run : path, dict of dict, tuples, dataframe, Qrels or Run
+    doc_id_of : str, optional
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`deadheat.evaluate`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
-    check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that a run has twice. Without it, a judged document that comes
-        twice is an error, and an unjudged one takes two ranks.
     exclude : {"self"}, dict, rows, path, dataframe or Qrels, optional
         Documents to leave out first, as for :func:`evaluate`.
 
@@ -88,7 +91,8 @@ def place(
     >>> place({"q1": {"d2": 1}}, {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.5}}).to_polars().row(0)
     ('q1', 'd2', 1.0, 1, 2)
     """
-    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    refuse_arguments("place", gone)
+    qrels, run = open_pair(qrels, run, doc_id_of=doc_id_of, duplicates=duplicates)
     exclusion = read_exclusion(exclude)
     qrels = exclusion.of_qrels(qrels)
     run = exclusion.of_run(run)
@@ -104,10 +108,17 @@ def open_judgments(qrels: Source, runs: Iterable[Source]) -> Qrels:
     return Qrels.of(qrels)
 
 
-def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
+def open_pair(
+    qrels: Source,
+    run: Source,
+    *,
+    ascending: bool = False,
+    doc_id_of: str | None = None,
+    duplicates: str = "error",
+) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
     qrels = open_judgments(qrels, [run])
-    run = Run.of(run, ascending=ascending)
+    run = Run.of(run, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates)
     if looks_swapped(qrels, run):
         warnings.warn(
             f"{qrels.where} holds fractions and {run.where} small whole numbers: were qrels and run given"
@@ -115,7 +126,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: 
             DeadheatWarning,
             stacklevel=3,
         )
-    check_tables(qrels, run, check_runs=check_duplicates)
+    check_tables(qrels, run)
     return qrels, run
 
 
@@ -167,7 +178,7 @@ def _check_ranks_are_not_rounded(precisions: tuple[ScorePrecision], precision: S
 
 def hold_in_memory(qrels: Qrels, run: Run, precision: ScorePrecision) -> ContiguousEngine:
     """Return the engine for a run with `UnreadRows`, whose rows are all checked and taken into memory."""
-    if isinstance(run.rows, UnreadRows) and run.rows.check_duplicates:
+    if isinstance(run.rows, UnreadRows) and run.rows.duplicates == "error":
         run.check_duplicates(now=True)
     from deadheat.core.placements.contiguous import ContiguousEngine
 

@@ -13,7 +13,7 @@ from deadheat.core.cli.errors import refuse_if, refuse_others
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import is_saved, open_run
 from deadheat.core.cli.options import (
-    LIMITS,
+    LAST,
     READING,
     command,
     with_options,
@@ -37,7 +37,7 @@ from deadheat.core.errors import SwappedFilesError
 )
 @output_options("document", "rows", "scores")
 @full_option
-@with_options(*READING, *LIMITS, "flags")
+@with_options(*READING, *LAST)
 def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
 

@@ -8,7 +8,6 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.core.checks import as_count, as_level
-from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.data.rounding import ScorePrecision
@@ -107,6 +106,7 @@ def agree(
     cutoff: int = 10,
     score_precision: ScorePrecision = None,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> Agreement:
     """Compare the rankings of two runs, without judgments, and exactly where scores tie.
 
@@ -125,6 +125,8 @@ def agree(
         Round all scores first, to a floating-point format or to this many decimals.
     ascending : bool, default False
         Lower scores rank first, as of distances, in both.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`deadheat.evaluate`; "trust" looks all the same.
 
     Returns
     -------
@@ -155,7 +157,7 @@ def agree(
     {'tau_b': 0.8165, 'tau': 0.6667, 'tau_ap': 0.5, 'rbo_w': 0.9667, 'rbo_a': 0.95, 'rbo_b': 0.9707, 'overlap': 0.5}
     """
     p, cutoff = as_level("p", p, example="0.9"), as_count("cutoff", cutoff)
-    runs = [Run.of(one, ascending=ascending) for one in (run, other)]
+    runs = [Run.of(one, ascending=ascending, duplicates=duplicates) for one in (run, other)]
     if all(one.path is not None and are_levels(one) for one in runs):
         warnings.warn(
             f"{runs[0].where} and {runs[1].where} hold small whole numbers alone: if these are judgments, they cannot"
@@ -163,7 +165,8 @@ def agree(
             DeadheatWarning,
             stacklevel=2,
         )
-    check_tables(*runs)
+    for one in runs:
+        one.check_duplicates()
     frames = [one.positions(score_precision) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]

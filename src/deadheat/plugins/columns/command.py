@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PARTS = ("document", "rows")
 TAKEN = {
-    *("qrels", "runs", "score_columns", "notations", "seed", "columns", "ascending", "check_duplicates"),
+    *("qrels", "runs", "score_columns", "notations", "seed", "columns", "ascending", "duplicates"),
     *("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth"),
     *("form", "output", "digits"),
 }
@@ -37,10 +37,12 @@ def is_for(request: EvaluationRequest) -> bool:
 
 def print_report(request: EvaluationRequest) -> None:
     """Print the report of all columns of a table."""
+    from deadheat.core.io.duplicates import refuse_merging
     from deadheat.core.report.model import formats_of
     from deadheat.plugins.columns.report import numbers_of, report_columns
     from deadheat.plugins.columns.scorings import evaluate_scorings, open_scorings
 
+    refuse_merging(request.options["duplicates"], "several columns of scores")
     qrels, runs, conventions, options = request.qrels, request.runs, request.conventions, request.options
     seed = seed_of(options["seed"], conventions.ties, is_drawn=False)
     refuse_if(len(runs) > 1, f"--score-columns evaluates one table, got {len(runs)} files")
@@ -57,7 +59,7 @@ def print_report(request: EvaluationRequest) -> None:
     with phase(f"reading {Path(table).name}"):
         judged, scorings = open_scorings(qrels, table, names, ascending=options["ascending"], names=given)
         judged.check_duplicates()
-        if options["check_duplicates"]:
+        if options["duplicates"] != "trust":
             scorings.check_duplicates()
     columns: list[dict[str, Any]] = []
     first: Evaluation | None = None

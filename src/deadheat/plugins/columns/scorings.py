@@ -19,6 +19,7 @@ from deadheat.core.evaluation.evaluate import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.columns import check_given
+from deadheat.core.io.duplicates import refuse_merging
 from deadheat.core.io.folders import choose_file
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import KEYS
@@ -46,8 +47,8 @@ def evaluate_columns(
     missing: str | None = None,
     no_relevant: str | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    duplicates: str = "error",
     rel: float | None = None,
     judged_only: bool = False,
     depth: int | None = None,
@@ -70,10 +71,12 @@ def evaluate_columns(
     columns : list of str, optional
         The columns to evaluate; features of LETOR by their numbers as text. By default all columns of numbers but for
         ids, relevance and ranks.
-    ties, rng, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
+    ties, rng, missing, no_relevant, score_precision, rel, judged_only, depth
         As for :func:`deadheat.evaluate`; each column is drawn with the same seed.
     ascending : bool, default False
         Lower scores rank first, in every column.
+    duplicates : {"error", "trust"}, default "error"
+        As for :func:`deadheat.evaluate`. Nothing is merged, as the best row differs from column to column.
 
     Returns
     -------
@@ -108,10 +111,11 @@ def evaluate_columns(
     {'bm25': {'RR': 0.5}, 'clicks': {'RR': 0.75}}
     """
     conventions = Conventions.of(locals())
+    refuse_merging(duplicates, "several columns of scores")
     chosen = parse_measures(measures)
     judged, scorings = open_scorings(qrels, table, columns, ascending=ascending)
     judged.check_duplicates()
-    if check_duplicates:
+    if duplicates != "trust":
         scorings.check_duplicates()
     # one draw a call: a generator gives each column the same orders, as a seed does
     seed = int(random_generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng

@@ -65,7 +65,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
     "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
     "deadheat compare bm25.eval dense.eval    # printed by trec_eval -q",
 )
-@click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
+@click.argument("qrels", type=INPUT, required=False, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
 @with_options("systems", "baseline", "judgments", "measures", *TESTS, "margin")
 @option(
@@ -93,7 +93,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
 @full_option
 @table_option("that of the pairs", *TABLES, *hooks.list_tables("compare"))
 @with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
-def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+def compare(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 
     SAVED may also be values of each query that another tool computed, as trec_eval -q prints them.
@@ -223,11 +223,12 @@ def compare_files(
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
     runs: dict[str, dh.Run] = {}
     if systems or judgments_asked() is not None:
-        judgments = open_qrels(qrels) if systems else qrels
+        is_read_once = bool(systems) and judgments_asked() is None
+        judgments = open_qrels(qrels) if is_read_once else qrels
         drawn = random_generator(design.rng)  # each run has draws of its own
         for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
             evaluations[run.name], runs[run.name] = evaluation, run
-        if isinstance(judgments, dh.Qrels):
+        if systems:
             evaluations |= evaluate_systems(judgments, systems, measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif are_saved:
@@ -249,7 +250,6 @@ def compare_files(
             runs,
             measures_under(judgments, measures),
             **clusters,
-            check_duplicates=False,
             judge=_labels_of_judge(options),
         )
         for name, run in runs.items():

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from deadheat.core import hooks
-from deadheat.core.checks import as_list, as_positive, name_items
+from deadheat.core.checks import as_list, as_positive, name_items, refuse_arguments
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.excluding import EXCLUDES_NOTHING, Excludes, as_argument, read_exclusion
 from deadheat.core.data.judging import find_kind_of_qrels, judges_runs
@@ -64,8 +65,9 @@ def compare(
     missing: str | None = None,
     no_relevant: str | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    doc_id_of: str | None = None,
+    duplicates: str = "error",
     then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
@@ -80,6 +82,7 @@ def compare(
     judge: Source | None = None,
     weights: Weights | None = None,
     exclude: Source | None = None,
+    **gone: Never,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -113,7 +116,7 @@ def compare(
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0
-    ties, missing, no_relevant, score_precision, check_duplicates, ascending, rel, judged_only, depth
+    ties, missing, no_relevant, score_precision, ascending, doc_id_of, duplicates, rel, judged_only, depth
         As for :func:`evaluate`.
     then_by : run or list of runs, optional
         As for :func:`evaluate`, of every run; a single run is compared with itself, its ties so ordered.
@@ -160,6 +163,7 @@ def compare(
     >>> pair.difference, round(pair.p_value, 4), pair.wins, pair.can_flip
     (0.25, 0.0039, 9, False)
     """
+    refuse_arguments("compare", gone)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     exclusion = read_exclusion(exclude)
@@ -167,9 +171,10 @@ def compare(
     conventions = Conventions.of(locals())
     listed = list(runs) if isinstance(runs, list | tuple) else []
     if not judges_runs(qrels):
-        listed = [find_systems(one, ascending=ascending) for one in listed]
+        find = partial(find_systems, ascending=ascending, duplicates=duplicates)
+        listed = [find(one) for one in listed]
         if isinstance(runs, Mapping):
-            runs = {name: find_systems(one, ascending=ascending) for name, one in runs.items()}
+            runs = {name: find(one) for name, one in runs.items()}
         runs = listed or runs
     listed = list(runs.values()) if isinstance(runs, Mapping) else listed
     check_asked(locals(), find_features(qrels, *listed))
@@ -181,6 +186,8 @@ def compare(
     named = named_runs(
         runs,
         ascending=ascending,
+        doc_id_of=doc_id_of,
+        duplicates=duplicates,
         then_by=then_by,
         score_precision=conventions.score_precision,
         normalize_ids=normalize_ids,
@@ -196,7 +203,6 @@ def compare(
         choose_measures(find_kind_of_qrels(judgments), measures),
         cluster=cluster,
         queries=queries,
-        check_duplicates=check_duplicates,
         judge=None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids, exclusion),
         weights=weights,
     )
@@ -220,7 +226,7 @@ def _compare_each(  # noqa: PLR0917 - as they were given
     """Compare systems of several runs, or with judgments of their own: each is evaluated by itself."""
     queries = options["queries"]
     if not isinstance(runs, Mapping):
-        runs = name_items((one.name if is_system(one) else _name_of(one), one) for one in runs)
+        runs = name_items((one.name if is_system(one) else _name_of(one, options["duplicates"]), one) for one in runs)
     own: Any = {
         **options,
         "queries": queries if isinstance(options["weights"], str) else None,
@@ -230,10 +236,10 @@ def _compare_each(  # noqa: PLR0917 - as they were given
     return compare_evaluated(design, evaluations, cluster, _of_clusters(cluster, queries, options["weights"]))
 
 
-def _name_of(run: Source) -> str:
+def _name_of(run: Source, duplicates: str) -> str:
     """Return the name of a run that has none of its own: that of its file."""
     path = as_path(run)
-    return make_label(path) if path else Run.of(run).name
+    return make_label(path) if path else Run.of(run, duplicates=duplicates).name
 
 
 def _sizes(**given: float | None) -> list[float | None]:
@@ -250,14 +256,13 @@ def compare_under(
     *,
     cluster: Cluster = None,
     queries: Source | None = None,
-    check_duplicates: bool = True,
     judge: OtherLabels[Comparison] | None = None,
     weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
     if judge is not None:
         design = judge.change_design(design)
-    check_tables(qrels, *runs.values(), None if judge is None else judge.qrels, check_runs=check_duplicates)
+    check_tables(qrels, *runs.values(), None if judge is None else judge.qrels)
     each = list(
         evaluate_many(
             conventions,
@@ -418,6 +423,8 @@ def named_runs(
     runs: Mapping[str, Source] | Sequence[Source],
     *,
     ascending: bool = False,
+    doc_id_of: str | None = None,
+    duplicates: str = "error",
     then_by: Source | Sequence[Source] | None = None,
     score_precision: ScorePrecision = None,
     normalize_ids: str | None = None,
@@ -429,13 +436,14 @@ def named_runs(
     """
     listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed)
-    read = []
+    read = partial(Run.of, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates)
+    opened = []
     for name, source in given:
         label = None if name is None else str(name)
-        read.append((name, source, Run.of(source, ascending=ascending, name=label)))
-    sources = name_items((run.name if name is None else name, source) for name, source, run in read)
-    opened = [exclusion.of_run(run.normalized(normalize_ids)) for *_, run in read]
-    named = dict(zip(sources, opened, strict=True))
+        opened.append((name, source, read(source, name=label)))
+    sources = name_items((run.name if name is None else name, source) for name, source, run in opened)
+    remaining = [exclusion.of_run(run.normalized(normalize_ids)) for *_, run in opened]
+    named = dict(zip(sources, remaining, strict=True))
     if then_by is None:
         return named
     keys = {name: find_tie_keys(source, then_by) for name, source in sources.items()}
@@ -443,5 +451,8 @@ def named_runs(
     if len(named) > 1:
         return keyed
     ((name, run),) = keyed.items()
-    labels = [one if isinstance(one, str) and not Path(one).exists() else Run.of(one).name for one in keys[name]]
+    labels = [
+        one if isinstance(one, str) and not Path(one).exists() else Run.of(one, duplicates=duplicates).name
+        for one in keys[name]
+    ]
     return {**named, ", then ".join([name, *labels]): run}

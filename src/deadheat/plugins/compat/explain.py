@@ -301,8 +301,8 @@ def explain(
     run: Source,
     reported: Mapping[MeasureLike, float | str],
     *,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    duplicates: str = "error",
     then_by: Source | Sequence[Source] | None = None,
 ) -> Explanation:
     """Find the conventions under which a run has the values that somebody reported.
@@ -319,10 +319,10 @@ def explain(
         A value is reproduced if it is the reported one to its digits. A text keeps zeros at its end, as "0.680"; one
         above the range of its measure and up to 100, or with a percent sign, is a percentage. Parameters that a
         measure names are as they are: ``"AP(rel=2)"``.
-    check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that a run has twice.
     ascending : bool, default False
         Lower scores rank first, as of distances.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`deadheat.evaluate`.
     then_by : run or list of runs, optional
         As for :func:`deadheat.evaluate`.
 
@@ -353,7 +353,7 @@ def explain(
             argument="reported", given=reported, allowed='a dict of numbers by measure, such as {"nDCG@10": 0.6807}'
         )
     wanted = all_reported(reported.items())
-    judged, retrieved = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
+    judged, retrieved = open_pair(qrels, run, ascending=ascending, duplicates=duplicates)
     return explain_reported(judged, retrieved.then_by(*find_tie_keys(run, then_by)), wanted)
 
 

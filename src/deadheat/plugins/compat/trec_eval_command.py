@@ -94,7 +94,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
 
-    del options["check_duplicates"], options["file_formats"]  # what is opened is read and checked so
+    del options["doc_id_of"], options["duplicates"], options["file_formats"]  # what is opened is read and checked so
     options |= {"version": int(options["version"]), "ties": tie_policy(options["ties"], OF_TREC_EVAL)}
     wanted = requested(measures or ["official"], options["version"])
     check_inputs([qrels, run])

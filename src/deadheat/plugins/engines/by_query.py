@@ -29,6 +29,7 @@ from deadheat.core.data.rows import Blocks, MemoryRows, is_grouped
 from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import UnreadRows
 from deadheat.core.errors import DataError, MissingDependencyError
+from deadheat.core.io.duplicates import MERGING, note_left_out
 from deadheat.core.io.guarding import check_threads, guard_polars, guard_rows
 from deadheat.core.io.memory_limits import is_bounded, rows_at_a_time
 from deadheat.core.placements.building import build_from_frames
@@ -38,10 +39,12 @@ from deadheat.core.placements.place import hold_in_memory
 from deadheat.core.placements.placements import Placements
 
 if TYPE_CHECKING:
+    from deadheat.core.io.id_columns import IdRuns
     from deadheat.core.io.lazy import Reading
 
 
-ROWS, INFINITE, REPEATED, EXCLUDED = "rows", "infinite", "repeated", "excluded"  # what every pass may say
+ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
+EXCLUDED, MERGED = "excluded", "merged"  # and what it leaves out
 IN_SPARK = "what string, query_id string, doc_id string, value double, above long, tied long"
 JUDGMENTS = ("query_id", "doc_id", "relevance")
 NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
@@ -84,12 +87,13 @@ def by_query(
         reading=rows.reading,
         task=task,
         precision=precision,
-        check_duplicates=rows.check_duplicates,
+        duplicates=rows.duplicates,
         where=run.where,
     )
     found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
     check_said(found, run, rows.reading, precision)
-    run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
+    notes = [*run.notes, *rows.notes(), *_note_left_out(found, rows.duplicates)]
+    run.notes = tuple(dict.fromkeys(notes))
     queries = select_results(found, QUERY, "query_id").to_series()
     if rows.on_excluded is not None:
         rows.on_excluded(run, select_results(found, EXCLUDED, "query_id", "doc_id"), queries)
@@ -101,6 +105,13 @@ def by_query(
     return found
 
 
+def _note_left_out(found: pl.DataFrame, duplicates: str) -> list[str]:
+    """Return a note on the rows that are left out because they repeat a document, if there are any."""
+    counts = select_results(found, MERGED, "above", "tied").sum()
+    n_left_out, n_results = counts.row(0)
+    return [note_left_out(n_left_out, n_results, duplicates)] if n_left_out else []
+
+
 def look_at(
     frame: pl.DataFrame,
     judgments: Callable[[pl.Series], pl.DataFrame],
@@ -108,7 +119,7 @@ def look_at(
     reading: Reading,
     task: Task,
     precision: ScorePrecision,
-    check_duplicates: bool,
+    duplicates: str,
     where: str,
 ) -> list[pl.DataFrame]:
     """Return what there is to say of the rows of some queries.
@@ -122,13 +133,15 @@ def look_at(
     task : Task
     precision : str, int or None
         To which the scores are rounded.
-    check_duplicates : bool
+    duplicates : {"error", "best", "first", "trust"}
+        What becomes of a document that a query has twice.
     where : str
         Where the rows are from, for messages.
     """
     with guard_rows(where):
         checked = reading.read_in_polars(MemoryRows(frame).lazy)
     rows, wrong = checked.frame, checked.wrong
+    query_runs: IdRuns | None = checked.query_runs
     found = [make_results(ROWS, doc_id=[json.dumps(astuple(wrong))])]
     has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
     if has_wrong or not wrong.n_rows:
@@ -137,6 +150,11 @@ def look_at(
         found.append(make_results(EXCLUDED, **checked.excluded.to_dict()))
         if rows.is_empty():
             return found
+    if duplicates in MERGING:
+        merged = MemoryRows(rows, query_runs=query_runs).merge(duplicates)
+        found.append(make_results(MERGED, above=[merged.n_left_out], tied=[rows.height]))
+        if merged.n_left_out:
+            rows, query_runs = merged.rows.frame, None
     scores = rows["score"].to_numpy()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -146,10 +164,12 @@ def look_at(
         found.append(make_results(INFINITE, value=[rows["score"].filter(beyond).max()]))
     if stored is not scores:
         rows = rows.with_columns(score=pl.Series(stored))
-    memory = MemoryRows(rows, query_runs=checked.query_runs)
+    memory = MemoryRows(rows, query_runs=query_runs)
     blocks = memory.blocks
-    if check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
-        return [*found, make_results(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
+    if duplicates == "error":
+        repeated = memory.repeated_pairs()
+        if repeated is not None and len(repeated):
+            return [*found, make_results(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
     return [*found, *task(blocks, judgments(blocks.query_ids))]
 
 

@@ -11,7 +11,7 @@ import deadheat as dh
 from deadheat.core.checks import check_choice
 from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.input_options import InputOption
-from deadheat.core.cli.inputs import named_columns, named_format
+from deadheat.core.cli.inputs import documents_asked, named_columns, named_format
 from deadheat.core.cli.paths import asked
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.structures import copy_with
@@ -52,8 +52,14 @@ def rows_of(path: str) -> object:
 
 def run_of(path: str, name: str, form: str | None) -> dh.Run:
     """Return the run whose rows the engine has."""
-    is_ascending = bool(asked().get("ascending"))
-    return dh.Run(rows_of(path), name=name, format=form, columns=named_columns("run"), ascending=is_ascending)
+    return dh.Run(
+        rows_of(path),
+        name=name,
+        format=form,
+        columns=named_columns("run"),
+        ascending=bool(asked().get("ascending")),
+        **documents_asked(),
+    )
 
 
 def check_engine() -> None:

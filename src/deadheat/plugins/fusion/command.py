@@ -13,7 +13,7 @@ from deadheat.core.cli.errors import refuse, refuse_if
 from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, open_run
-from deadheat.core.cli.options import LIMITS, READING, command, complete_from, with_options
+from deadheat.core.cli.options import LAST, READING, command, complete_from, with_options
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, label, named_runs
 from deadheat.core.cli.printing import Output, check_output, format_option, full_option, writing
 from deadheat.core.cli.read_options import measures_of
@@ -137,7 +137,7 @@ def _parse_weights(_: click.Context, __: click.Parameter, text: str | None) -> A
 )
 @full_option
 @with_figure_options("fusion", such_as="tuning")
-@with_options(*READING, *LIMITS, "flags")
+@with_options(*READING, *LAST)
 def fuse(runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Make one run of several: by reciprocal ranks, weighted scores, and other methods, exact where scores tie.
 

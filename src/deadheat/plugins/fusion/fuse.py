@@ -101,6 +101,7 @@ def fuse(
     ties: str = "expected",
     qrels: Source | None = None,
     rel: float = 1,
+    duplicates: str = "error",
     name: str | None = None,
 ) -> Run:
     """Return one run made of several: by reciprocal ranks, weighted scores, and 26 other methods.
@@ -140,6 +141,8 @@ def fuse(
         values on others.
     rel : float, default 1
         The lowest relevance of a relevant document, for methods that learn.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`evaluate`; "trust" looks all the same.
     name : str, optional
         Label of the result.
 
@@ -177,6 +180,7 @@ def fuse(
         ties=ties,
         qrels=qrels,
         rel=rel,
+        duplicates=duplicates,
         name=name,
     ).run
 
@@ -213,10 +217,11 @@ def fuse_runs(
     ties: str = "expected",
     qrels: Source | None = None,
     rel: float = 1,
+    duplicates: str = "error",
     name: str | None = None,
 ) -> FusedRuns:
     """Fuse runs as :func:`fuse` does, and keep what a report needs."""
-    inputs = read_runs(runs)
+    inputs = read_runs(runs, duplicates)
     names = [run.name for run in inputs]
     recipe = make_recipe(method, names, norm=norm, weights=weights, parameters=parameters)
     pool = make_pool(inputs, ties=ties, window=window)
@@ -290,13 +295,13 @@ def learn(
     return tuple(fitted.of_runs)
 
 
-def read_runs(runs: Mapping[Any, Source] | Sequence[Source]) -> list[Run]:
+def read_runs(runs: Mapping[Any, Source] | Sequence[Source], duplicates: str = "error") -> list[Run]:
     """Return the runs, checked, each with a name of its own."""
     if isinstance(runs, Mapping):
         named = name_items(runs.items())
-        found = [Run.of(source, name=name) for name, source in named.items()]
+        found = [Run.of(source, duplicates=duplicates, name=name) for name, source in named.items()]
     elif isinstance(runs, list | tuple):
-        found = _with_own_names([Run.of(source) for source in runs])
+        found = _with_own_names([Run.of(source, duplicates=duplicates) for source in runs])
     else:
         raise ParameterError(argument="runs", given=runs, allowed="a dict of runs by name, or a list of them")
     if len(found) < 2:

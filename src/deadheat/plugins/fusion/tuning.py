@@ -52,6 +52,7 @@ def tune_fusion(
     window: int | None = None,
     ties: str = "expected",
     rel: float = 1,
+    duplicates: str = "error",
     name: str | None = None,
 ) -> TunedFusion:
     """Tune a fusion, and say what it is worth on queries that it was not tuned on.
@@ -77,6 +78,8 @@ def tune_fusion(
         :meth:`Scores.interval`.
     rel : float, default 1
         The lowest relevance of a relevant document, for methods that learn.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`fuse`.
     name : str, optional
         Label of the result.
 
@@ -100,7 +103,7 @@ def tune_fusion(
     >>> found.parameters, found.held_out.means(), found.in_sample
     ({'weights': (1.0, 0.0)}, {'RR': 1.0}, 1.0)
     """
-    inputs = read_runs(runs)
+    inputs = read_runs(runs, duplicates)
     names = [run.name for run in inputs]
     label = name or f"{method}({', '.join(names)})"
     judgments = Qrels.of(qrels)

@@ -58,7 +58,6 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         rel=1 if options["rel"] is None else options["rel"],
         **given_intervals(options),
         rng=options["seed"],
-        check_duplicates=False,
     )
     strata = {}
     if options["by"]:

@@ -166,8 +166,8 @@ def judge_agreement(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = 0,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> JudgeAgreement:
     """Compare a judge's labels with human ones, on the documents that both labelled, and what follows from either.
 
@@ -187,10 +187,10 @@ def judge_agreement(
     n_resamples : int, default 10,000
         Of the tests between systems.
     rng : numpy.random.Generator or int, default 0
-    check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that a run has twice, where the labels are one.
     ascending : bool, default False
         Of `runs`: lower scores rank first, as of distances.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        Of `runs`, as for :func:`evaluate`.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def judge_agreement(
     confidence = as_level("confidence_level", confidence_level)
     rel, judged, given = as_number("rel", rel), Qrels.of(human), _named(judge)
     check_of_documents("agreement with a judge", judged)
-    check_tables(judged, *given.values(), check_runs=check_duplicates)
+    check_tables(judged, *given.values())
     frame = judged.to_polars()
     found = {
         name: agreement_of(frame, one, name, where=judged.where, rel=rel, confidence=confidence)
@@ -239,7 +239,7 @@ def judge_agreement(
     conclusions: tuple[Conclusions, ...] = ()
     if runs is not None:
         design = Design(confidence_level=confidence, n_resamples=n_resamples, rng=rng)
-        named = named_runs(runs, ascending=ascending)
+        named = named_runs(runs, ascending=ascending, duplicates=duplicates)
         design.check_systems(list(named), has_clusters=False)
         notes += [f"{name} is a judge and a system: its own labels rank it highest" for name in named if name in given]
         conclusions = tuple(

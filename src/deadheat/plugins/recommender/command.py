@@ -8,7 +8,7 @@ import click
 from deadheat.core.cli.errors import refuse
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, open_run
-from deadheat.core.cli.options import FILE, LIMITS, command, with_options
+from deadheat.core.cli.options import FILE, LAST, command, with_options
 from deadheat.core.cli.paths import INPUT
 from deadheat.core.cli.printing import Output, output_options
 
@@ -38,7 +38,7 @@ from deadheat.core.cli.printing import Output, output_options
     help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
 )
 @output_options("document", "rows", "scores")
-@with_options("decimal", "columns", "file_formats", "ascending", "normalize_ids", *LIMITS, "flags")
+@with_options("decimal", "columns", "file_formats", "ascending", "normalize_ids", *LAST)
 def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show which items the top k of a run's lists hold, exactly where scores tie.
 

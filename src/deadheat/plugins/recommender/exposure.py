@@ -20,7 +20,6 @@ from deadheat.core.arrays import (
     sum_by_code,
 )
 from deadheat.core.checks import as_count, as_level, check_choice
-from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Renderable
@@ -147,6 +146,7 @@ def exposure(
     doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> Exposure:
     r"""Return the exposure of items and groups of items: what attention their ranks get, exactly where scores tie.
 
@@ -189,6 +189,8 @@ def exposure(
         Round all scores first, to a floating-point format or to this many decimals.
     ascending : bool, default False
         Lower scores rank first, as of distances.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`evaluate`; "trust" looks all the same.
 
     Returns
     -------
@@ -220,14 +222,15 @@ def exposure(
     confidence_level = as_level("confidence_level", confidence_level)
     given = _runs_of(run)
     of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
-    check_form(of_matrix, score_precision, is_matrix=is_array(given[0]), ascending=ascending)
+    options_of_runs = {"score_precision": score_precision, "ascending": ascending or None}
+    check_form(of_matrix, options_of_runs, is_matrix=is_array(given[0]), duplicates=duplicates)
     if qrels is None and target == "relevant":
         raise ParameterError("needs qrels", argument="target", given=target)
     name, notes = "scores", tuple[str, ...]()
     if is_array(given[0]):
         lists, judged = _of_matrices(given, qrels, **of_matrix)
     else:
-        runs = [Run.of(one, ascending=ascending) for one in given]
+        runs = [Run.of(one, ascending=ascending, duplicates=duplicates) for one in given]
         lists, judged = _of_runs(runs, qrels, score_precision)
         name, notes = runs[0].name, tuple(dict.fromkeys(note for one in runs for note in one.notes))
     held = {} if groups is None else read_groups(_by_item(groups, lists[0]))
@@ -298,7 +301,9 @@ def _of_runs(
 ) -> tuple[list[Lists], Judged | None]:
     """Return the lists of runs, and what is judged: each pair once, with its highest relevance."""
     judgments = None if qrels is None else Qrels.of(qrels)
-    check_tables(*runs, judgments)
+    for table in (*runs, judgments):
+        if table is not None:
+            table.check_duplicates()
     lists = [Lists.of_run(one, score_precision) for one in runs]
     if judgments is None:
         return lists, None

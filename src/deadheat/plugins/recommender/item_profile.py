@@ -10,7 +10,6 @@ import polars as pl
 
 from deadheat.core.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sum_by_code
 from deadheat.core.checks import as_count, as_number, as_positive
-from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Renderable
 from deadheat.core.data.rounding import ScorePrecision
@@ -18,6 +17,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.io.duplicates import refuse_merging
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.dense.comparing import is_array
@@ -128,6 +128,7 @@ def item_profile(
     doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> ItemProfile:
     """Return which items the top k of a run's lists hold: coverage, concentration, popularity, tail and novelty.
 
@@ -156,6 +157,8 @@ def item_profile(
         Round all scores first, to a floating-point format or to this many decimals.
     ascending : bool, default False
         Lower scores rank first, as of distances.
+    duplicates : {"error", "best", "first", "trust"}, default "error"
+        As for :func:`evaluate`; "trust" looks all the same.
 
     Returns
     -------
@@ -181,21 +184,32 @@ def item_profile(
     """
     options: dict[str, Any] = {"n_items": n_items, "n_users": n_users, "head": head}
     of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
-    check_form(of_matrix, score_precision, is_matrix=is_array(run), ascending=ascending)
+    of_runs = {"score_precision": score_precision, "ascending": ascending or None}
+    check_form(of_matrix, of_runs, is_matrix=is_array(run), duplicates=duplicates)
     if is_array(run):
         found = count_dense(run, NOTHING, depth=as_count("cutoff", cutoff), **of_matrix)
         return profile_of(cast("Lists", found.lists), popularity, cutoff, name="scores", **options)
-    own = Run.of(run, ascending=ascending)
-    check_tables(own)
+    own = Run.of(run, ascending=ascending, duplicates=duplicates)
+    own.check_duplicates()
     lists = Lists.of_run(own, score_precision)
     return profile_of(lists, popularity, cutoff, name=own.name, notes=own.notes, **options)
 
 
 def check_form(
-    of_matrix: Mapping[str, object], score_precision: ScorePrecision, *, is_matrix: bool, ascending: bool
+    of_matrix: Mapping[str, object], of_runs: Mapping[str, object], *, is_matrix: bool, duplicates: str
 ) -> None:
-    """Raise `ParameterError` if a matrix comes with an option of runs, or a run with one of matrices."""
-    of_runs = {"score_precision": score_precision, "ascending": ascending or None}
+    """Raise `ParameterError` if a matrix comes with an option of runs, or a run with one of matrices.
+
+    Parameters
+    ----------
+    of_matrix, of_runs : mapping of str to object
+        The options by their names; None for one that is not given.
+    is_matrix : bool
+    duplicates : str
+        An option of runs; a matrix has each document once.
+    """
+    if is_matrix:
+        refuse_merging(duplicates, "a matrix")
     for name, given in (of_runs if is_matrix else of_matrix).items():
         if given is not None:
             raise ParameterError(

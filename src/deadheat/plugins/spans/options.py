@@ -46,12 +46,13 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
 }
 NOT_OF_SPANS = (
     "columns",
+    "doc_id_of",
+    "duplicates",
     "file_formats",
     "grades",
     "normalize_ids",
     "exclude",
     "then_by",
-    "repeats",
     "judge",
     "engine",
     "texts",

@@ -171,8 +171,8 @@ def coarsening_profile(
     baseline: str | None = None,
     missing: str | None = None,
     no_relevant: str | None = None,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    duplicates: str = "error",
     rng: Rng = 0,
 ) -> CoarseningProfile:
     """Measure what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
@@ -193,7 +193,7 @@ def coarsening_profile(
         As for :func:`coarsen`.
     baseline : str, optional
         Compare all other runs with this one; by default every pair.
-    missing, no_relevant, check_duplicates, ascending
+    missing, no_relevant, ascending, duplicates
         As for :func:`evaluate`.
     rng : numpy.random.Generator or int, default 0
         For orders of ties, which are drawn where the chance of a wrong winner can be found in no other way.
@@ -224,7 +224,7 @@ def coarsening_profile(
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
     conventions = Conventions.of(locals())
     parse_measures(measures)  # before anything is read
-    judged, named = Qrels.of(qrels), _named(runs, ascending=ascending)
+    judged, named = Qrels.of(qrels), _named(runs, ascending=ascending, duplicates=duplicates)
     chosen = choose_measures(find_kind_of_qrels(judged), measures)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
@@ -234,7 +234,7 @@ def coarsening_profile(
             f"{len(named):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
             hint="give baseline, the run to compare the others with",
         )
-    check_tables(judged, *named.values(), check_runs=check_duplicates)
+    check_tables(judged, *named.values())
     steps: dict[str, dict[str, Evaluation]] = {}
     rows: list[CoarseScores] = []
     for way in ({}, *ways):
@@ -290,10 +290,13 @@ def _ways(*, per_query: bool, **asked: Iterable[object] | None) -> list[dict[str
     return ways
 
 
-def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool) -> dict[str, Run]:
+def _named(
+    runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool, duplicates: str
+) -> dict[str, Run]:
     """Return the runs by name: one, several by name, or a list of several."""
     is_list = isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple)
-    found = named_runs(cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs]), ascending=ascending)
+    given = cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs])
+    found = named_runs(given, ascending=ascending, duplicates=duplicates)
     if not found:
         raise ParameterError(argument="runs", given=runs, allowed="one run or several")
     return {name: run.renamed(name) for name, run in found.items()}

@@ -62,7 +62,6 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         "missing": options["missing"],
         "no_relevant": options["no_relevant"],
         "beside": options["beside"] or "doc_id",
-        "check_duplicates": False,  # what was opened is checked
     }
     judgments = None if qrels is None else open_qrels(qrels)
     if judgments is not None and measures is not None:

@@ -144,7 +144,7 @@ def evaluate_with_confidence(
     rng: Rng = 0,
     missing: str | None = None,
     no_relevant: str | None = None,
-    check_duplicates: bool = True,
+    duplicates: str = "error",
 ) -> ConfidenceEvaluation:
     r"""Evaluate a run whose ties are ordered by a second score that is uncertain itself.
 
@@ -172,7 +172,7 @@ def evaluate_with_confidence(
     n_draws : int, default 1000
         Orders to draw, 2 or more.
     rng : numpy.random.Generator or int, default 0
-    missing, no_relevant, check_duplicates
+    missing, no_relevant, duplicates
         As for :func:`evaluate`.
 
     Returns
@@ -212,15 +212,15 @@ def evaluate_with_confidence(
     keys = find_tie_keys(run, then_by)
     if len(keys) != 1:
         raise ParameterError(argument="then_by", found=format_count(len(keys), "run"), allowed="one run")
-    judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
+    judged, first = Qrels.of(qrels), Run.of(run, duplicates=duplicates)
+    other = Run.of(keys[0], duplicates=duplicates)
     chosen = choose_measures(find_kind_of_qrels(judged), measures)
-    check_tables(other, check_runs=check_duplicates)
+    check_tables(other)
     plain = evaluate(
         judged,
         first,
         chosen,
-        **EvaluationArguments(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
-        | {"then_by": other if scale == 0 else None},
+        **EvaluationArguments(missing=missing, no_relevant=no_relevant) | {"then_by": other if scale == 0 else None},
     )
     if scale in EXACT:
         n_draws, notes = 0, [EXACT[scale]]

@@ -255,8 +255,8 @@ def tie_profile(
     missing: str = "empty",
     no_relevant: str | None = None,
     beside: str = "doc_id",
-    check_duplicates: bool = True,
     ascending: bool = False,
+    duplicates: str = "error",
     then_by: Source | Sequence[Source] | None = None,
 ) -> TieProfile:
     """Describe the ties of a run and, with qrels, what they decide.
@@ -274,9 +274,7 @@ def tie_profile(
     beside : {"doc_id", "input"}, default "doc_id"
         With qrels: how ties are broken beside the exact values: by document id, as trec_eval (descending), or
         the order of the input.
-    check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that a run has twice.
-    ascending, then_by
+    ascending, duplicates, then_by
         As for `evaluate`; what is said of scores is of the run's own, whatever orders their ties.
 
     Returns
@@ -302,16 +300,15 @@ def tie_profile(
     cutoffs = as_cutoffs(at)
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", found="None")
-    keys, run = find_tie_keys(run, then_by), Run.of(run, ascending=ascending)
-    check_tables(run, check_runs=check_duplicates)
+    keys, run = find_tie_keys(run, then_by), Run.of(run, ascending=ascending, duplicates=duplicates)
+    check_tables(run)
     scored, run = group_run(run), run.then_by(*keys)
     if not len(scored.query_ids):
         raise DataError("it has queries without documents alone, so nothing ties", path=run.where)
     profile = replace(_describe(run.name, group_run(run) if keys else scored, scored, cutoffs), notes=run.notes)
     if qrels is None:
         return profile
-    qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
-    check_tables(qrels, check_runs=check_duplicates)
+    qrels, run = open_pair(qrels, run)
     chosen = choose_measures(find_kind_of_qrels(qrels), measures)
     exact, traditional = evaluate_beside(
         Conventions(missing=missing, no_relevant=no_relevant), qrels, run, chosen, beside

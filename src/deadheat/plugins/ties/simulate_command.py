@@ -156,9 +156,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     own = {name: options[name] for name in ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")}
     baselines: list[Any] = named_baselines(options, named) or [None]
     refuse_if(len(baselines) > 1, "--coarsen compares with one --baseline")
-    found = dh.coarsening_profile(
-        judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own, check_duplicates=False
-    )
+    found = dh.coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own)
     output.print(
         with_figures(
             report_coarsening(found, for_people=not output.is_data),

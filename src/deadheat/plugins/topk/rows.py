@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
-from deadheat.core.data.rows import MemoryRows, Rows
+from deadheat.core.data.rows import MemoryRows, MergedRows, Rows
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError
 from deadheat.core.libraries import polars as pl
@@ -101,6 +101,30 @@ class TopkRows(Rows):
             }
         )
         return pairs.group_by("query_id", "doc_id", maintain_order=True).agg(n=pl.len()).filter(pl.col("n") > 1)
+
+    def merge(self, duplicates: str) -> MergedRows:
+        """Return the rows with one for each document of a query: the others have no score, as where nothing is."""
+        queries = np.flatnonzero(self._have_repeated())
+        if not len(queries):
+            self.are_unique = True
+            return MergedRows(self)
+        ids = np.where(self.is_retrieved[queries], self.ids[queries], -1)
+        scores = self.scores[queries]
+        # the documents of a query side by side, the one that stays first; sorting is stable, and NaN comes last
+        order = np.argsort(ids, axis=1, kind="stable")
+        if duplicates == "best":
+            order = np.lexsort((-scores, ids), axis=1)
+        sorted_ids = np.take_along_axis(ids, order, axis=1)
+        is_repeat = np.zeros(ids.shape, np.bool_)
+        is_repeat[:, 1:] = (sorted_ids[:, 1:] == sorted_ids[:, :-1]) & (sorted_ids[:, 1:] >= 0)
+        is_left_out = np.zeros_like(is_repeat)
+        np.put_along_axis(is_left_out, order, is_repeat, axis=1)
+
+        merged = self.scores.copy()
+        merged[queries] = np.where(is_left_out, np.nan, scores)
+        rows = TopkRows(self.query_ids, self.ids, merged, is_by_position=self.is_by_position)
+        rows.are_unique = True
+        return MergedRows(rows, int(self.is_retrieved.sum()), int(is_left_out.sum()))
 
     def _have_repeated(self) -> BoolArray:
         """Tell which queries have a document twice, of shape (n_queries,)."""

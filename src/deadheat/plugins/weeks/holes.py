@@ -105,8 +105,8 @@ def holes(
     depth: int | None = None,
     unjudged_max_rel: float | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
     ascending: bool = False,
+    duplicates: str = "error",
 ) -> Holes:
     """Rank the unjudged documents of runs by how much a judgment would tell.
 
@@ -131,7 +131,7 @@ def holes(
         the cutoff, if that is deeper), and `Holes.n_below` says how many more there are.
     unjudged_max_rel : float, optional
         The highest relevance that a document can have; by default the highest in the qrels.
-    score_precision, check_duplicates, ascending
+    score_precision, ascending, duplicates
         As for :func:`evaluate`.
 
     Returns
@@ -156,7 +156,8 @@ def holes(
     if not has_ends(parsed):
         raise MeasureError("there are no bounds over unjudged documents for it", measure=str(parsed))
     check_choice("by", by, ("range", "decision"))
-    named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs, ascending=ascending)
+    listed = [runs] if isinstance(runs, str | Path | Run) else runs
+    named = named_runs(listed, ascending=ascending, duplicates=duplicates)
     if not named:
         raise ParameterError(argument="runs", given=runs, allowed="one run or more")
     if by == "decision" and len(named) < 2:
@@ -167,7 +168,7 @@ def holes(
     judged = Qrels.of(qrels)
     check_of_documents("a list of documents to judge", judged)
     conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
-    check_tables(judged, *named.values(), check_runs=check_duplicates)
+    check_tables(judged, *named.values())
     evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
     scores = {name: one[parsed] for name, one in evaluations.items()}
     sides = {

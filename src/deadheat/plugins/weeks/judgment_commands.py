@@ -151,7 +151,6 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
         {name: open_run(path, name) for name, path in named_runs(runs).items()},
         measure,
         **{name: options[name] for name in ("by", "n", "depth", "unjudged_max_rel", "score_precision")},
-        check_duplicates=False,
     )
     if judge is not None:
         with writing(judge), replace_file(judge) as file:

@@ -21,7 +21,7 @@ from deadheat.core.cli.read_options import given_conventions, given_intervals, m
 from deadheat.core.cli.saving import save_all, save_targets
 from deadheat.core.data.judging import JudgesRuns, find_kind_of_qrels
 
-OF_JUDGMENTS = ("columns", "file_formats", "normalize_ids", "check_duplicates")
+OF_JUDGMENTS = ("columns", "file_formats", "normalize_ids")
 OF_WEIGHTS = option(
     "--queries", type=INPUT, metavar="FILE", help="A table of queries with the column of --weights.", heading="input"
 )

@@ -170,7 +170,11 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
         raise SourceTypeError(f"{name} returned an index of a text that is not from 0 to {len(query_ids) - 1}")
     frame = frame.with_columns(pl.Series("query_id", query_ids).gather(frame["query_id"]))
     if len(frame):
-        Run(frame, name=name).check_duplicates()  # which refuses empty ids and NaN too
+        try:
+            Run(frame, name=name).check_duplicates()  # which refuses empty ids and NaN too
+        except DuplicateError as error:
+            error.hint = "return each document of a text once"
+            raise
     return frame
 
 
@@ -292,7 +296,11 @@ class RunFile:
         owners: dict[str, int] = {}
         for place, path in enumerate(self.paths):
             run = Run(path, name=self.name)
-            run.check_duplicates()
+            try:
+                run.check_duplicates()
+            except DuplicateError as error:
+                error.hint = "deadheat convert RUN ONCE.run --duplicates best keeps one row of each"
+                raise
             frames.append(run.to_polars().select(*SCHEMA))
             for query in frames[-1]["query_id"].unique(maintain_order=True).to_list():
                 if owners.setdefault(query, place) != place:
