@@ -69,6 +69,7 @@ RUNS: dict[str, tuple[Any, tuple[str, ...]]] = {
         ("2 queries failed in the search engine: q0, q2",),
     ),
     "hits": ({"q1": HITS}, ()),
+    "_rank_eval without a mean": (EVALUATED | {"metric_score": "NaN", "failures": {}}, ("2 of 3 hits are unrated",)),
     "hits of OpenSearch": ({"q1": {"hits": {"total": {"value": 3}, "max_score": 2.0, "hits": HITS}}}, ()),
     "some shards": (
         {"q1": RESPONSE | {"_shards": {"total": 2, "failed": 1}}},
@@ -88,6 +89,24 @@ RUNS: dict[str, tuple[Any, tuple[str, ...]]] = {
 QRELS: dict[str, tuple[Any, dict[str, dict[str, float]], tuple[str, ...]]] = {
     "_rank_eval": (RANK_EVAL, {"q1": {"c": 3, "z": 0}, "q2": {}}, ()),
     "OpenSearch": (IMPORTED, {"q1": {"c": 0.7, "z": 0.0}, "q2": {}}, ()),
+    "OpenSearch, where a judge failed": (
+        IMPORTED
+        | {
+            "status": "COMPLETED",
+            "judgmentRatings": [
+                {"query": "q1", "ratings": [{"docId": "c", "rating": "0.7"}], "failures": [{"docId": "y"}]},
+                {"query": "q2", "ratings": [], "failures": [{"docId": "y"}, {"docId": "z"}]},
+                {"query": "q3", "ratings": [], "failures": []},
+            ],
+        },
+        {"q1": {"c": 0.7}, "q3": {}},
+        ("the judge failed to rate 3 documents of 2 queries (q1, q2): they are unjudged",),
+    ),
+    "OpenSearch, not finished": (
+        IMPORTED | {"status": "PROCESSING"},
+        {"q1": {"c": 0.7, "z": 0.0}, "q2": {}},
+        ("the list of judgments has the status PROCESSING: ratings may be missing",),
+    ),
     "OpenSearch, found": (
         {"took": 1, "hits": {"hits": [{"_id": "j1", "_source": IMPORTED}]}},
         {"q1": {"c": 0.7, "z": 0.0}, "q2": {}},
@@ -191,7 +210,6 @@ SEVERAL = (
 )
 REFUSED_RUNS: list[tuple[Any, type[Exception], str]] = [
     (RANK_EVAL, SwappedFilesError, "request holds judgments, expected results: the run is in the response"),
-    ({"took": 1, "responses": [RESPONSE]}, DataError, r"_msearch do not say the query: save \{query: response\}"),
     (RESPONSE, DataError, r"a response of _search does not say the query: save \{query: response\}"),
     ({"q1": RESPONSE, "q2": {"took": 3}}, DataError, "query 'q2' has no hits, got {'took': 3}"),
     (

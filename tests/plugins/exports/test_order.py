@@ -20,6 +20,7 @@ def test_documents_are_asked_in_one_order() -> None:
         "the error of a search engine",
         "results of Chroma",
         "a response without its query",
+        "a response of _msearch",
         "a dict of _search responses",
     ]
 

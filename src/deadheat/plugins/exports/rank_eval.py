@@ -8,10 +8,15 @@ from deadheat.core.wording import format_count
 from deadheat.plugins.exports.parts import part, tell_failed
 
 
+def _is_score(value: object) -> bool:
+    """Tell whether a value is a mean: a number, or the text that stands for NaN where every query failed."""
+    return isinstance(value, int | float) or value == "NaN"
+
+
 @register_document(
     "a _rank_eval response",
     "run",
-    lambda held: isinstance(held.get("details"), dict | list) and isinstance(held.get("metric_score"), int | float),
+    lambda held: isinstance(held.get("details"), dict | list) and _is_score(held.get("metric_score")),
     instead="it rates retrieved documents alone: give the request, which has all ratings",
 )
 def _read_rank_eval(held: Document, where: str) -> Listing:

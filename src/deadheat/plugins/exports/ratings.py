@@ -1,5 +1,6 @@
 """Judgments of Elasticsearch and OpenSearch: lists of the Search Relevance Workbench, requests of ``_rank_eval``."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -8,10 +9,11 @@ from deadheat.core.io.documents import Document, register_document
 from deadheat.core.io.result_parts import find_results
 from deadheat.core.io.results import Listing, Reader
 from deadheat.core.io.values import is_number_text
-from deadheat.core.wording import format_list
+from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exports.parts import are_all, part
 
 _JUDGMENTS = "judgmentRatings"
+_FAILURES = "failures"  # documents that a language model was asked for, without an answer that could be read
 
 
 def _judgment_lists(held: Document) -> list[Document]:
@@ -26,7 +28,44 @@ def _read_judgments(held: Document, where: str) -> Listing:
     if len(found) > 1:
         names = format_list([str(one.get("name")) for one in found])
         raise DataError(f"{len(found)} lists of judgments: {names}", allowed="one", hint="save one of them", path=where)
-    return _rated(found[0][_JUDGMENTS], "query", (str,), _JUDGMENTS, where)
+    judgments = found[0]
+    rated, failed = _split_off_failures(judgments[_JUDGMENTS], where)
+    listing = _rated(rated, "query", (str,), _JUDGMENTS, where)
+    return replace(listing, notes=(*listing.notes, *_describe_failures(failed), *_describe_status(judgments)))
+
+
+def _split_off_failures(items: list[Any], where: str) -> tuple[list[Any], dict[str, list[Any]]]:
+    """Return the queries with ratings, and by query the documents that a judge failed to rate.
+
+    A query whose documents all failed has no judgment: it is left out.
+    """
+    rated = []
+    failed: dict[str, list[Any]] = {}
+    for place, item in enumerate(items):
+        failures = item.get(_FAILURES) if isinstance(item, dict) else None
+        if failures:
+            here = f"{_JUDGMENTS}[{place}]"
+            failed[part(item, "query", (str,), here, where)] = part(item, _FAILURES, (list,), here, where)
+        if not failures or item.get("ratings"):
+            rated.append(item)
+    return rated, failed
+
+
+def _describe_failures(failed: dict[str, list[Any]]) -> tuple[str, ...]:
+    """Return a note on the documents that have no rating as the judge failed, if there are any."""
+    if not failed:
+        return ()
+    documents = format_count(sum(map(len, failed.values())), "document")
+    queries = format_count(len(failed), "query", "queries")
+    return (f"the judge failed to rate {documents} of {queries} ({format_list([*failed])}): they are unjudged",)
+
+
+def _describe_status(judgments: Document) -> tuple[str, ...]:
+    """Return a note on a list that was not finished, if that is so."""
+    status = judgments.get("status")
+    if not isinstance(status, str) or status == "COMPLETED":
+        return ()
+    return (f"the list of judgments has the status {status}: ratings may be missing",)
 
 
 @register_document(

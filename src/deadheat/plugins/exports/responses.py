@@ -1,4 +1,4 @@
-"""Responses of ``_search`` of Elasticsearch and OpenSearch, by the query: ``{query: response}``."""
+"""Responses of Elasticsearch and OpenSearch: of ``_search`` by the query, and of ``_msearch`` in their order."""
 
 from dataclasses import replace
 
@@ -9,6 +9,8 @@ from deadheat.core.io.results import Listing, Reader
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exports.parts import are_all, tell_failed
 
+CALLED_BY_PLACE = "_msearch does not name its queries: they are called by their place, from 0"
+
 
 def is_response(held: object) -> bool:
     """Return whether an object is the response to one search."""
@@ -16,15 +18,10 @@ def is_response(held: object) -> bool:
     return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
 
 
-@register_document(
-    "a response without its query",
-    "run",
-    lambda held: is_response(held) or are_all(held.get("responses"), lambda one: isinstance(one, dict)),  # of _msearch
-)
-def _refuse_response(held: Document, where: str) -> Listing:
-    what = "responses of _msearch do" if "responses" in held else "a response of _search does"
+@register_document("a response without its query", "run", is_response)
+def _refuse_response(held: Document, where: str) -> Listing:  # noqa: ARG001 - whatever it holds
     raise DataError(
-        f"{what} not say the query",
+        "a response of _search does not say the query",
         hint="save {query: response}, one response for each query; or a folder with a file of one response for each"
         " query, named by it (q1.json), and give the folder",
         path=where,
@@ -41,12 +38,28 @@ def _has_failed(held: object) -> bool:
 
 
 @register_document(
+    "a response of _msearch",
+    "run",
+    lambda held: are_all(held.get("responses"), lambda one: is_response(one) or _has_failed(one)),
+)
+def _read_msearch(held: Document, where: str) -> Listing:
+    """Read ``{"responses": [response, ...]}``, whose queries have no names."""
+    listing = _read_by_query({str(place): response for place, response in enumerate(held["responses"])}, where)
+    return replace(listing, notes=(CALLED_BY_PLACE, *listing.notes))
+
+
+@register_document(
     "a dict of _search responses",
     "run",
     lambda held: _has_hits(next((one for one in held.values() if not _has_failed(one)), None)),
 )
 def _read_responses(held: Document, where: str) -> Listing:
-    """Read ``{query: response}``, without those that are errors: the run lacks their queries."""
+    """Read ``{query: response}``."""
+    return _read_by_query(held, where)
+
+
+def _read_by_query(held: Document, where: str) -> Listing:
+    """Return the hits of each query, without responses that are errors: the run lacks their queries."""
     failed = [query for query, response in held.items() if _has_failed(response)]
     held = {query: response for query, response in held.items() if not _has_failed(response)}
     for query, response in held.items():
