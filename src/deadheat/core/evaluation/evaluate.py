@@ -22,6 +22,7 @@ from deadheat.core.data.document_table import DocumentTable
 from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.excluding import as_argument, read_exclusion
 from deadheat.core.data.judging import JudgesRuns, find_kind, find_kind_of_qrels, judges_runs
+from deadheat.core.data.kind_of_judgments import DOCUMENTS
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
@@ -623,8 +624,11 @@ def find_features(qrels: Source, *runs: Source) -> list[Feature]:
     features = [feature_named(kind) for kind in kinds]
     if judges_runs(qrels):
         features.append(feature_of(find_kind(qrels)))
-    elif isinstance(qrels, Qrels) and qrels.judging_rule is not None:
-        features.append(feature_of(qrels.judging_rule.kind))
+    elif isinstance(qrels, Qrels):
+        kind = find_kind_of_qrels(qrels)
+        is_of_documents = kind.retrieved == DOCUMENTS.retrieved  # qrels that were made for one run have been checked
+        if kind is not DOCUMENTS and is_of_documents:
+            features.append(feature_of(kind))
     return features
 
 
