@@ -1,11 +1,17 @@
 """Adjusted: its notation, its scale, and the queries that it leaves out; conformance compares it with all orders."""
 
+import random
+from itertools import permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError
+from oracle.binary import Judged, Ranking
+from oracle.orders import all_orders, rank
+from oracle.reference import REFERENCE
 
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
 
@@ -61,3 +67,54 @@ def test_a_saved_evaluation_has_it(tmp_path: Path) -> None:
     evaluation = dh.evaluate({"q": {"b": 1}}, RUN, "Adjusted(nDCG@2)")
     evaluation.save(tmp_path / "saved.json")
     assert dh.load_evaluation(tmp_path / "saved.json").means() == evaluation.means()
+
+
+def test_distributions_are_those_of_all_orders() -> None:
+    """They are known without a list of orders, where those of the measure inside are."""
+    rng = random.Random(5)
+    qrels, run = {}, {}
+    for number in range(60):
+        docs = [f"d{place}" for place in range(rng.randint(2, 6))]
+        qrels[f"q{number:02}"] = {doc: rng.choice([0, 1, 2]) for doc in [*docs[1:], "never"]}
+        run[f"q{number:02}"] = {doc: float(rng.randrange(2)) for doc in docs}
+    placements = dh.place(qrels, run)
+    queries = np.arange(placements.n_queries)
+    for inside in ("R@2", "P@3", "Hit@2", "AllHit@3", "RR", "FRP"):
+        measure = dh.parse_measure(f"Adjusted({inside})")
+        found = measure.distributions(placements, queries)
+        assert found is not None, inside
+        orders = dh.evaluate(qrels, run, [measure])[str(measure)]
+        for place, (values, probabilities) in enumerate(found):
+            scale = scale_of(inside, qrels, run, placements.query_ids[place])
+            if scale is None:
+                assert np.isnan(orders.values[place])
+                continue
+            expected: dict[float, float] = {}
+            for one in scale:
+                expected[round(one, 9)] = expected.get(round(one, 9), 0.0) + 1 / len(scale)
+            by_value: dict[float, float] = {}
+            for one, probability in zip(values.round(9).tolist(), probabilities.tolist(), strict=True):
+                by_value[one + 0.0] = by_value.get(one + 0.0, 0.0) + probability
+            assert by_value == pytest.approx(expected), (inside, place)
+
+
+def scale_of(
+    inside: str, qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], query: str
+) -> list[float] | None:
+    """Return the adjusted value in each order of the ties; None where all orders of the documents are equally good."""
+    measure = dh.parse_measure(inside)
+
+    def value(order: tuple[str, ...]) -> float:
+        return value_of(type(measure).__name__, rank(order, qrels[query]), qrels[query], measure.deepest)
+
+    everything = [value(order) for order in permutations(run[query])]
+    best = max(everything) if measure.higher_is_better else min(everything)
+    mean = sum(everything) / len(everything)
+    if max(everything) - min(everything) < 1e-12:
+        return None
+    return [(value(tuple(order)) - mean) / (best - mean) + 0.0 for order in all_orders(run[query])]
+
+
+def value_of(name: str, ranking: Ranking, judged: Judged, cutoff: int | None) -> float:
+    given = {} if cutoff is None else {"cutoff": cutoff}
+    return REFERENCE[name](ranking, judged, 2.0, **given)

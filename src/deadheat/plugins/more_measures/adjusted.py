@@ -129,6 +129,17 @@ class Adjusted(Measure):
         of_low, of_high = (low - random) / distance, (high - random) / distance
         return np.minimum(of_low, of_high), np.maximum(of_low, of_high)
 
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]] | None:
+        """Return those of the measure inside, on this scale; None where it has none."""
+        inside = self.measure.distributions(placements, queries)
+        if inside is None:
+            return None
+        random, distance = self.scale(placements)
+        distributions = []
+        for query, (values, probabilities) in zip(queries.tolist(), inside, strict=True):
+            distributions.append(((values - random[query]) / distance[query], probabilities))
+        return distributions
+
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of the mean: that of the measure inside, on this scale."""
         _, distance = self.scale(placements)

@@ -19,6 +19,7 @@ from deadheat.core.measures import (
     NumRet,
     P,
     R,
+    StAllHit,
     StRecall,
     alpha_nDCG,
     nDCG,
@@ -27,7 +28,7 @@ from deadheat.core.measures import (
 from deadheat.plugins.diversity.measures import TopicMeasure
 from deadheat.plugins.spans.coverage.measures import CoverageMeasure
 
-OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Custom)  # ask of chunks whether they hit a span, not how many do
+OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Custom, StAllHit)  # ask of chunks whether they hit a span, not how many do
 ALSO_OF_CHUNKS = {"Abstain"}  # likewise, of another plugin
 OF_TOPICS: Mapping[type[Measure], str] = {
     AP: "AP_IA",
@@ -39,7 +40,9 @@ OF_TOPICS: Mapping[type[Measure], str] = {
     RBP: "NRBP",
 }
 SPAN_MEASURES: tuple[Measure, ...] = (alpha_nDCG() @ 10, AP_IA(), RR(), P() @ 10, R() @ 100)
-ALLOWED = "P, R, Hit, RR, FRP, those by subtopic (alpha_nDCG, AP_IA), CharRecall, CharPrecision, CharIoU, CharDensity"
+ALLOWED = (
+    "P, R, Hit, AllHit, RR, FRP, those by subtopic (alpha_nDCG, AP_IA), CharRecall, CharPrecision, CharIoU, CharDensity"
+)
 
 
 def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -60,11 +63,17 @@ def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 
 
 def _of_spans(measure: Measure) -> Measure:
-    if type(measure) is R:
+    is_recall = type(measure) is R and measure.norm == "R"  # a list that ends early has no fewer spans to find
+    if is_recall:
         level = {"rel": measure.rel} if measure.names_rel else {}  # one that nobody names is that of `evaluate`
         return StRecall(**level, cutoff=measure.cutoff).with_alias("R").with_label(measure.label)
+    if type(measure).__name__ == "AllHit":  # of another plugin
+        level = {"rel": measure.rel} if measure.names_rel else {}
+        return StAllHit(**level, cutoff=measure.cutoff).with_alias("AllHit").with_label(measure.label)
     if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)) or type(measure).__name__ in ALSO_OF_CHUNKS:
         return measure
+    if type(measure).__name__ == "Adjusted":  # of another plugin, too
+        return measure(measure=_of_spans(measure.measure)).with_label(measure.label)
     instead = OF_TOPICS.get(type(measure), "")
     raise MeasureError(
         f"{measure.label} counts relevant chunks, and a span counts once however many chunks hit it",
