@@ -1,5 +1,7 @@
 """Each tie policy gives the value of the order that it names, and leaves the spread over all orders alone."""
 
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from deadheat.core.placements import policies, tied_rows
 from deadheat.core.placements.contiguous import ContiguousEngine
 from deadheat.core.placements.mapping_engine import MappingEngine
 from deadheat.core.placements.place import choose_engine
-from deadheat.core.placements.policies import break_by_rule
+from deadheat.core.placements.policies import arrange_by_weight, break_by_rule
 from deadheat.core.placements.relational import RelationalEngine
 from oracle.orders import pick_order, rank
 from oracle.random_cases import BATCHES, Batch
@@ -87,6 +89,38 @@ def test_average_precision_over_relevant_retrieved_is_not_monotone() -> None:
     assert evaluation[measure].values[0] == pytest.approx((1 + 2 / 4) / 2)
     assert evaluation[measure].tie_max[0] == pytest.approx(1)
     assert evaluation[measure].tie_min[0] == pytest.approx((1 + 2 / 4) / 2)
+
+
+def largest_sum(judged: dict[str, float], scores: dict[str, float], weights: list[float]) -> float:
+    """Return the largest sum of relevance times weight of the rank over the orders of each tie, by trying them all."""
+    total = 0.0
+    first = 0
+    for level in sorted(set(scores.values()), reverse=True):
+        tied = [doc for doc, score in scores.items() if score == level]
+        ranks = range(first, first + len(tied))
+        total += max(
+            sum(judged.get(doc, 0.0) * (weights[rank] if rank < len(weights) else 0.0) for doc, rank in orders)
+            for orders in (zip(order, ranks, strict=True) for order in permutations(tied))
+        )
+        first += len(tied)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_documents_are_arranged_by_weights_of_any_sign_in_any_order(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for query in range(12):
+        docs = [f"d{n}" for n in range(7)]
+        qrels[f"q{query}"] = {doc: float(rng.integers(-2, 4)) for doc in rng.choice(docs, 5, replace=False).tolist()}
+        run[f"q{query}"] = {doc: float(rng.integers(3)) for doc in docs}
+    placements = dh.place(qrels, run)
+    weights = rng.integers(-3, 4, size=6).astype(float)
+    arranged = arrange_by_weight(placements, placements.relevance, weights)
+    found = arranged.by_query(arranged.relevance * np.append(weights, 0.0)[arranged.above], arranged.query)
+    expected = [largest_sum(qrels[query], run[query], weights.tolist()) for query in arranged.query_ids]
+    assert found == pytest.approx(np.array(expected))
+    assert (arranged.tied == 1).all()
 
 
 def values_of(evaluation: dh.Evaluation, notations: list[str]) -> np.ndarray:

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,16 @@ def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
         assert text in shown
     with pytest.raises(DataError, match="judged_only True and False"):
         dh.compare_evaluations({"a": evaluation, "b": dh.evaluate(qrels, run, "AP", rel=2, depth=4, ties="doc_id")})
+
+
+def test_a_list_that_lost_all_its_documents_is_not_lacking() -> None:
+    """Saves of deadheat 1.0 do not say which queries are absent; a list that was there has a top score."""
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    placements = dh.evaluate(qrels, {"q1": {"a": 2}, "q2": {"x": 1}}, "RR", judged_only=True).placements
+    assert placements.n_retrieved.tolist() == [1, 0, 0]
+    assert placements.lacking.tolist() == [False, False, True]
+    assert replace(placements, absent=None).lacking.tolist() == [False, False, True]
+    assert replace(placements, absent=None, top_score=None).lacking.tolist() == [False, True, True]
 
 
 @pytest.mark.plugins("compare")

@@ -65,6 +65,8 @@ VALUES = np.random.default_rng(1).random((6, 2))
         ("difference", 1, lambda: stats.sample_size(1, 1, alternative="less")),
         ("power", 80, lambda: stats.sample_size(1, 1, power=80)),
         ("power", 0.01, lambda: stats.sample_size(1, 1, power=0.01)),
+        ("power", 0.5, lambda: stats.sample_size(1, 1, power=0.5, confidence_level=0.5)),
+        ("power", 1, lambda: stats.sample_size(1, 1, power=1)),
         ("difference", 1e-07, lambda: stats.sample_size(1e-7, 1)),
         ("n_queries", 1, lambda: stats.detectable_difference(1, 1)),
         ("std", -1, lambda: stats.detectable_difference(-1, 10)),

@@ -1,6 +1,7 @@
 """Families of differences by shared sign flips, against NumPy on the raw flips."""
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from deadheat.api import FloatArray
 from deadheat.core.stats.alternatives import Alternative
 from deadheat.core.stats.families import Block, Blocks
 from deadheat.core.stats.family_tests import FamilyTest, find_undecided, flip_family
+from deadheat.core.stats.randomization import MAX_EXACT_SUMS, find_exact_limit
 from deadheat.core.stats.simultaneous_intervals import simultaneous_bounds
 from deadheat.stats import sign_flip_sums
 
@@ -92,6 +94,27 @@ def test_few_units_have_all_patterns_of_signs(alternative: str) -> None:
     assert adjusted(found) == pytest.approx(expected)
     assert found.is_exact.all()
     assert not found.n_counted
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_two_differences_are_a_family(alternative: str) -> None:
+    differences = np.random.default_rng(5).normal(0.2, size=(2, 8))
+    found = flipped(lambda: (Block(differences, np.arange(2)),), alternative=alternative)
+    signs = np.array(list(product((-1, 1), repeat=8))).T
+    scales = np.sqrt((differences**2).sum(axis=1))
+    statistics = far(differences @ signs, alternative) / scales[:, None]
+    observed = far(differences.sum(axis=1), alternative) / scales
+    expected = (statistics.max(axis=0) >= observed[:, None] - 1e-9).mean(axis=1)
+    assert (expected > found.p_values).any()
+    assert adjusted(found) == pytest.approx(expected)
+
+
+def test_all_patterns_of_signs_are_counted_up_to_so_many_sums() -> None:
+    """20 units make 2^10 sums of each half: 2,048 for a column, of which 16,384 columns are 2^25."""
+    n_sums_of_column = 2 * 2**10
+    n_columns = MAX_EXACT_SUMS // n_sums_of_column
+    assert find_exact_limit(np.full(n_columns, 20)) == 30
+    assert find_exact_limit(np.full(n_columns + 1, 20)) == 19
 
 
 def test_many_exact_differences_are_fewer_queries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from deadheat.core.stats.ranks import summarize_ranks
 from deadheat.stats import ranks, resampled_ranks
 
 VALUES = np.array([[0.9, 0.5, 0.1], [0.2, 0.6, 0.55], [0.4, 0.4, 0.8]])
@@ -75,3 +76,11 @@ def test_units_weigh_what_they_hold() -> None:
 def test_a_seed_gives_the_same_ranks() -> None:
     one, other = (resampled_ranks(VALUES, VALUES, ONES, n_resamples=200, rng=rng(5)) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_systems_that_are_first_together_share_the_resample() -> None:
+    best = np.array([[1, 1, 3], [1, 1, 1], [2, 1, 3]])
+    worst = np.array([[2, 2, 3], [3, 3, 3], [2, 1, 3]])
+    assert summarize_ranks(best, worst, 0.95).p_best == pytest.approx(
+        [(1 / 2 + 1 / 3) / 3, (1 / 2 + 1 / 3 + 1) / 3, 1 / 9]
+    )

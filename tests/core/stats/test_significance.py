@@ -189,6 +189,12 @@ def test_wilcoxon_is_exact_with_draws_and_ties(n_queries: int, alternative: str)
             assert found != pytest.approx(expected, rel=1e-6)
 
 
+def test_no_p_value_of_wilcoxon_is_above_1() -> None:
+    """The probabilities of all sums add up to 1 + 2e-16 for 80 ranks."""
+    assert p_of(np.arange(1.0, 81), "wilcoxon", alternative="less") == 1
+    assert p_of(-np.arange(1.0, 81), "wilcoxon", alternative="greater") == 1
+
+
 def test_wilcoxon_is_normal_above_so_many_differences() -> None:
     rng = np.random.default_rng(8)
     sizes = np.append(rng.permutation(np.arange(1.0, 201)) * rng.choice([-1, 1, 1.0], 200), 0.0)
