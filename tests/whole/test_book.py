@@ -35,7 +35,9 @@ def module_of(name: str) -> str:
 
 def test_the_book_is_short() -> None:
     assert list(range(1, len(BOOK) + 1)) == NUMBERS
-    assert len(BOOK) <= 37
+    assert len(BOOK) <= 36
+    (to_the_number,) = re.findall(r"^### The number\n(.*?)^### ", SECTION, re.MULTILINE | re.DOTALL)
+    assert 20 < len(re.findall(r"^\d+\. ", to_the_number, re.MULTILINE)) <= 26
 
 
 @pytest.mark.every_case

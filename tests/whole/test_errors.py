@@ -37,7 +37,7 @@ READERS = {
     "core/io/formats/csv_rows.py": "csv: which of its two errors it is",
     "plugins/bench/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "plugins/bench/ontology/ontology.py": "pronto, fastobo: what is wrong with a file",
-    "core/evaluation/saved.py": "Polars, NumPy, Python: what is wrong with a value of a save",
+    "core/evaluation/documents.py": "Polars, NumPy, Python: what is wrong with a value of a save",
     "plugins/figures/figures.py": "our own: which plugin a figure is of, as an AttributeError of the module",
     "plugins/figures/painter_process.py": "vl-convert: why it cannot draw, for the process that asked",
     "plugins/bench/retrievers/protocol.py": "Polars, NumPy: what is wrong with what a retriever returned",

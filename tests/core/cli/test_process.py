@@ -88,11 +88,11 @@ def test_a_reader_that_goes_is_no_error(folder: Path, changes: dict[str, str]) -
 
 
 INTERRUPTED = """
-import deadheat.core.evaluation.evaluate, os, signal
+import deadheat.core.evaluation.evaluate_runs, os, signal
 from deadheat.core.cli import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
-deadheat.core.evaluation.evaluate.evaluate_under = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+deadheat.core.evaluation.evaluate_runs.evaluate_under = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
 main(["evaluate", "qrels.txt", "ties.run"])
 """
 

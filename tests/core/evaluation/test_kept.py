@@ -20,8 +20,8 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.errors import FileFormatError
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.kept import Kept, KeptColumns, KeptKeys, KeptTable
+from deadheat.core.evaluation.packed_tables import packed, unpacked
 from deadheat.core.evaluation.parts import Scored
-from deadheat.core.evaluation.saved import packed, unpacked
 from deadheat.core.evaluation.shapes import TEXT, WHOLE
 from deadheat.core.measures import Measure
 from deadheat.core.measures.custom import StoredMeasure

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deadheat as dh
-from deadheat.core.evaluation.saved import checksum
+from deadheat.core.evaluation.documents import checksum
 from deadheat.core.io import memory_limits, pages
 from deadheat.core.io.formats.parquet import check_file
 from deadheat.core.io.guarding import guard_polars
@@ -207,13 +207,13 @@ def test_a_panic_names_the_data() -> None:
 
 PANIC = """
 import polars as pl
-from deadheat.core.evaluation import evaluate as evaluating
+from deadheat.core.evaluation import evaluate_runs
 from deadheat.core.cli import main
 
 def panic(*_, **__):
     raise pl.exceptions.PanicException("our mistake")
 
-evaluating.evaluate_under = panic
+evaluate_runs.evaluate_under = panic
 main(["evaluate", "qrels.txt", "bm25.run"])
 """
 

@@ -17,7 +17,7 @@ import deadheat as dh
 from deadheat import Qrels, registry
 from deadheat.api import Plugin
 from deadheat.core import hooks
-from deadheat.core.evaluation.saved import checksum
+from deadheat.core.evaluation.documents import checksum
 from deadheat.core.placements.beside import (
     BESIDE,
     BesideRows,

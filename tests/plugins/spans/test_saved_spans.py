@@ -17,7 +17,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, MeasureError, NotKeptError, ParameterError
-from deadheat.core.evaluation.saved import checksum
+from deadheat.core.evaluation.documents import checksum
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.gates.assertion import check_ranking
 from deadheat.plugins.gates.gate import gate

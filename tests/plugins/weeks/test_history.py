@@ -14,7 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError
-from deadheat.core.evaluation.saved import checksum
+from deadheat.core.evaluation.documents import checksum
 from deadheat.plugins.weeks.report_history import report_history
 from support.command import call, ok
 from support.figure_data import rows_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.core.evaluation.saved import checksum
+from deadheat.core.evaluation.documents import checksum
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.saved import checksum
+from deadheat.core.evaluation.documents import checksum
 from support.command import call, ok
 from support.error_parts import raises_parts
 

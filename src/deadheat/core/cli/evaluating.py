@@ -28,7 +28,7 @@ def evaluate_systems(
 
     The judgments are read and checked; or they are the file of an option that judges each run by itself.
     """
-    from deadheat.core.evaluation.evaluate import evaluate_under
+    from deadheat.core.evaluation.evaluate_runs import evaluate_under
 
     if isinstance(qrels, dh.Qrels):
         measures = measures_under(qrels, measures)
@@ -66,7 +66,7 @@ def evaluate_each(
     The judgments are read and checked once, unless each run has its own; `form` is the format of the runs, if that is
     known, and `evaluator` the option with whose file they are evaluated.
     """
-    from deadheat.core.evaluation.evaluate import evaluate_many
+    from deadheat.core.evaluation.evaluate_runs import evaluate_many
     from deadheat.core.evaluation.warned import warn_of_form
 
     evaluate_runs = evaluate_many if evaluator is None else evaluator.read(asked()[evaluator.name])

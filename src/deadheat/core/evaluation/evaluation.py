@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -20,24 +19,25 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Plottable, Renderable
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.errors import MeasureError, UnknownMeasureError
-from deadheat.core.evaluation.evaluation_parts import EvaluationPart
+from deadheat.core.evaluation.evaluation_parts import EvaluationPart, KeptLists
 from deadheat.core.evaluation.facts import TOP, Facts, facts_of
+from deadheat.core.evaluation.interval_estimates import estimate_intervals
 from deadheat.core.evaluation.intervals import Interval, IntervalArguments, IntervalOptions
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.query_columns import NOTE_OF_WEIGHTS, Weights, weights_of
-from deadheat.core.evaluation.scores import Scores, estimate_intervals
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.scores_by_measure import ScoresByMeasure
 from deadheat.core.evaluation.stratum import SMALLEST
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
-from deadheat.core.measures import Measure, parse_measure
+from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike
-from deadheat.core.measures.selection import ByMeasure, with_rel
+from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.core.saving import Saving
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.structures import copy_with
-from deadheat.core.wording import did_you_mean, escape_invisible, format_path
+from deadheat.core.wording import escape_invisible, format_path
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.strata import Strata
@@ -47,17 +47,7 @@ UNKNOWN = "unknown"
 """What `Evaluation.ties` is where values came without the rankings behind them."""
 
 
-class KeptLists(Protocol):
-    """The first documents of lists, judged or not, that an evaluation may keep, for what looks at them too."""
-
-    def select(self, queries: BoolArray | IntArray) -> Self:
-        """Return those of some queries, which a mask or places say."""
-
-    def renamed(self, query_ids: TextArray) -> Self:
-        """Return them with other ids of their queries."""
-
-
-class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "traditional")):
+class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", shown=("forest", "traditional")):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -124,8 +114,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         lists: KeptLists | None = None,
         features: Mapping[str, EvaluationPart[Evaluation]] | None = None,
     ) -> None:
-        self._scores = {scores_of_measure.measure: scores_of_measure for scores_of_measure in scores}
-        self.measures = tuple(self._scores)
+        super().__init__(scores)
         self.name = name
         self.query_ids = query_ids
         self.query_ids.flags.writeable = False
@@ -145,55 +134,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         self.saved_files: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
+        means = ", ".join(f"{scores.measure.label}={scores.reported():.4f}" for scores in self)
         return escape_invisible(f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>")
-
-    def __contains__(self, measure: object) -> bool:
-        with suppress(MeasureError):
-            return self[measure] is not None  # type: ignore[index]
-        return False
-
-    def __getitem__(self, measure: MeasureLike) -> Scores:
-        if isinstance(measure, Measure) and measure in self._scores:
-            return self._scores[measure]
-        if (
-            isinstance(measure, str) and measure in self._by_name
-        ):  # first, as the name of a custom measure is not parsed
-            return self._scores[self._by_name[measure]]
-        wanted = parse_measure(measure)
-        scores = self._find_scores(wanted)
-        if scores is None:
-            wanted = with_rel(wanted, self.conventions.rel)
-            scores = self._find_scores(wanted)
-        if (
-            scores is None and str(wanted) in self._by_name
-        ):  # of another class: its values are known, its function is not
-            scores = self._scores[self._by_name[str(wanted)]]
-        if scores is None:
-            labels = [own_measure.label for own_measure in self.measures]
-            raise UnknownMeasureError(
-                f"{wanted.label} was not evaluated; this evaluation holds {', '.join(labels)}",
-                hint=did_you_mean(wanted.label, labels),
-            )
-        return scores
-
-    def _find_scores(self, measure: Measure) -> Scores | None:
-        """Return the scores of the measure with the same label, such as R of spans for R, or else of an equal one."""
-        return self._scores.get(self._by_name.get(measure.label, measure))
-
-    @cached_property
-    def _by_name(self) -> dict[str, Measure]:
-        """The measures by their notation and by their label."""
-        by_name = {str(measure): measure for measure in self.measures}
-        for measure in self.measures:
-            by_name[measure.label] = measure
-        return by_name
-
-    def __iter__(self) -> Iterator[Scores]:
-        return iter(self._scores.values())
-
-    def __len__(self) -> int:
-        return len(self._scores)
 
     @property
     def ties(self) -> str:
@@ -428,8 +370,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> names
         ['...Z-week1-run.json', '...Z-week2-run.json', 'run.json']
         """
-        from deadheat.core.evaluation.save_folder import target_of_save  # few evaluations are saved
-        from deadheat.core.evaluation.saved import write
+        from deadheat.core.evaluation.save_folder import save_into  # few evaluations are saved
 
         origin = self.origin or Origin.here()
         if label is not None:
@@ -440,8 +381,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             part.refuse_saving(self)
         parts = self.keeping(save_depth).parts() | {"origin": origin}
         is_replaced = Saving.checked("replace", replace)
-        with target_of_save(path, self.name, origin, replace=is_replaced) as target:
-            write(target, list(self), IntervalOptions(**options), parts)
+        target = save_into(path, list(self), IntervalOptions(**options), parts, replace=is_replaced)
         self.saved_files += (target.resolve(),)
         return target
 
@@ -727,12 +667,3 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         yield ("n_queries",), len(self.query_ids)
         for scores in self:
             yield from scores.named_numbers()
-
-
-def kind_of_runs(evaluations: Iterable[Evaluation]) -> str:
-    """Return what messages call the runs of the first system of several runs; empty if each has one."""
-    for evaluation in evaluations:
-        for scores in evaluation:
-            if scores.several_runs:
-                return scores.several_runs
-    return ""

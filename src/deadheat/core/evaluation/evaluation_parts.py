@@ -7,7 +7,9 @@ where queries are weighted or in strata.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from deadheat.core.arrays import BoolArray, IntArray, TextArray
 
 if TYPE_CHECKING:
     from deadheat.core.data.queries import Queries
@@ -42,3 +44,13 @@ class EvaluationPart(Protocol[Evaluation]):
     def report(self) -> Any:  # noqa: ANN401 - of a higher floor
         """Return what reports show of it, a `ReportPart`; what that takes is imported here."""
         ...
+
+
+class KeptLists(Protocol):
+    """The first documents of lists, judged or not, that an evaluation may keep, for what looks at them too."""
+
+    def select(self, queries: BoolArray | IntArray) -> Self:
+        """Return those of some queries, which a mask or places say."""
+
+    def renamed(self, query_ids: TextArray) -> Self:
+        """Return them with other ids of their queries."""

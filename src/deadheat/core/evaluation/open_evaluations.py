@@ -51,7 +51,8 @@ def load_evaluation(path: Source, *, system: str | None = None) -> Evaluation:
     >>> load_evaluation({"q1": {"map": 0.5, "P_5": 0.2}, "q2": {"map": 1.0, "P_5": 0.4}}).means()
     {'AP': 0.75, 'P@5': 0.30000000000000004}
     """
-    from deadheat.core.evaluation.saved import SAVED, parts_in  # few evaluations are loaded
+    from deadheat.core.evaluation.read_saved import parts_in
+    from deadheat.core.evaluation.saved import SAVED  # few evaluations are loaded
 
     module = _module_with_values(path)
     if module is not None:

@@ -6,7 +6,7 @@ Nothing is replaced there: each save is a new file, named by the time, the label
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.core.errors import DataError
+from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.saved import SAVED, SUFFIX, is_saved
+from deadheat.core.evaluation.saved import SAVED, SUFFIX, is_saved, write
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.io.file_names import LONGEST_NAME, make_file_name
 from deadheat.core.io.files import check_path
 from deadheat.core.io.guarding import note_file
@@ -134,6 +136,24 @@ def target_of_save(path: str | Path, name: str, origin: Origin, *, replace: bool
         if not reserved.stat().st_size:
             reserved.unlink()
         raise
+
+
+def save_into(
+    path: str | Path, scores: Sequence[Scores], options: IntervalOptions, parts: Mapping[str, Any], *, replace: bool
+) -> Path:
+    """Save an evaluation in a file or a folder, and return the file.
+
+    Parameters
+    ----------
+    path : path
+    scores, options, parts
+        As for :func:`deadheat.core.evaluation.saved.write`.
+    replace : bool
+        Whether a folder has one file a run.
+    """
+    with target_of_save(path, parts["name"], parts["origin"], replace=replace) as target:
+        write(target, scores, options, parts)
+    return target
 
 
 def _reserve(folder: Path, name: str) -> Path:

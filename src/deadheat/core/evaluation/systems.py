@@ -8,7 +8,7 @@ tells runs apart is said by a record of the registry (`RunColumn`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -232,3 +232,12 @@ def _table_in(path: Path) -> object:
         return scan_parquet(path)
     rows = read_records(path, form, Wanted()).table if form in {"json", "jsonl"} else []
     return rows if any(isinstance(held, list) for row in rows for held in cast("Any", row).values()) else None
+
+
+def kind_of_runs(evaluations: Iterable[Evaluation]) -> str:
+    """Return what messages call the runs of the first system of several runs; empty if each has one."""
+    for evaluation in evaluations:
+        for scores in evaluation:
+            if scores.several_runs:
+                return scores.several_runs
+    return ""

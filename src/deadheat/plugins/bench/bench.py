@@ -15,7 +15,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.design import Design
 from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
-from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.stratum import NONE

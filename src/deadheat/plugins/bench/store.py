@@ -23,9 +23,10 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.data.run import Run
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError, DeadheatError, FileFormatError
+from deadheat.core.evaluation.documents import DocumentKind
 from deadheat.core.evaluation.intervals import cluster_name
 from deadheat.core.evaluation.open_evaluations import load_evaluation
-from deadheat.core.evaluation.saved import SAVED, DocumentKind
+from deadheat.core.evaluation.saved import SAVED
 from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.io.file_names import HASH_BYTES, append_hash, is_portable
 from deadheat.core.io.files import check_path

@@ -8,7 +8,7 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.evaluation.kept import Kept, KeptColumns, KeptKeys
-from deadheat.core.evaluation.saved import packed_beside, unpacked_beside
+from deadheat.core.evaluation.packed_tables import packed_beside, unpacked_beside
 from deadheat.core.evaluation.scores import BOUNDS
 from deadheat.core.evaluation.shapes import NUMBER_OR_NONE, TEXT, WrongValueError
 from deadheat.core.measures import Measure

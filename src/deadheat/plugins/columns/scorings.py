@@ -15,7 +15,7 @@ from deadheat.core.data.rows import make_blocks
 from deadheat.core.data.run import LOWER_FIRST, Run
 from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, ParameterError, SourceTypeError
-from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.columns import check_given

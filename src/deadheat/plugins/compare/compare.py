@@ -22,10 +22,10 @@ from deadheat.core.evaluation.evaluate import (
     EvaluationArguments,
     check_collection,
     evaluate,
-    evaluate_many,
     find_features,
     find_tie_keys,
 )
+from deadheat.core.evaluation.evaluate_runs import evaluate_many
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.labels import find_later, name_by_labels

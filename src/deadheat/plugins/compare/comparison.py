@@ -18,14 +18,16 @@ from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
 from deadheat.core.design import MAX_T_CORRECTIONS, TUKEY, Design
 from deadheat.core.errors import DataError
-from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation, kind_of_runs
+from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.facts import NOTABLE, TOP, unjudged_share
+from deadheat.core.evaluation.interval_estimates import estimate_intervals
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import Reconciled
-from deadheat.core.evaluation.scores import Scores, estimate_intervals
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.shared_weights import SharedWeights
 from deadheat.core.evaluation.stratum import Stratum, groups
+from deadheat.core.evaluation.systems import kind_of_runs
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure

@@ -9,7 +9,7 @@ from deadheat.core.checks import as_count, as_text, check_choice
 from deadheat.core.data.doubts import describe_negative_labels
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.errors import Advice, ParameterError
-from deadheat.core.evaluation.evaluate import check_measures, make_scores
+from deadheat.core.evaluation.evaluate_runs import check_measures, make_scores
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, parse_measures

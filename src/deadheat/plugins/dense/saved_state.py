@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from deadheat.core.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
+from deadheat.core.evaluation.documents import DocumentKind
+from deadheat.core.evaluation.packed_tables import ENCODING, SCHEMAS, packed, unpacked_columns
 from deadheat.core.evaluation.shapes import (
     FLAG,
     TEXT,

@@ -18,11 +18,12 @@ import polars as pl
 from deadheat.core.checks import name_items
 from deadheat.core.data.renderable import Plottable
 from deadheat.core.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.core.evaluation.evaluation import Evaluation, kind_of_runs
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Interval, IntervalOptions
 from deadheat.core.evaluation.ordering import order_by_mean
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
+from deadheat.core.evaluation.systems import kind_of_runs
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike, measure_named
 from deadheat.core.measures.selection import ByMeasure, with_rel

@@ -9,10 +9,10 @@ import numpy as np
 
 from deadheat.core.checks import as_cutoffs
 from deadheat.core.errors import FigureError, ParameterError
-from deadheat.core.evaluation.evaluate import make_scores
+from deadheat.core.evaluation.evaluate_runs import make_scores
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.interval_estimates import estimate_intervals
 from deadheat.core.evaluation.intervals import IntervalOptions
-from deadheat.core.evaluation.scores import estimate_intervals
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.wording import format_list

@@ -16,7 +16,8 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluate import evaluate, make_scores
+from deadheat.core.evaluation.evaluate import evaluate
+from deadheat.core.evaluation.evaluate_runs import make_scores
 from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.measures import Measure

@@ -18,12 +18,13 @@ from deadheat.core.data.sources import Source
 from deadheat.core.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.core.evaluation.evaluate import check_collection
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.interval_estimates import estimate_intervals, stack_weights
 from deadheat.core.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_name
 from deadheat.core.evaluation.labels import Labelled, distinct_labels
 from deadheat.core.evaluation.open_evaluations import open_evaluation
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import reconciled
-from deadheat.core.evaluation.scores import Scores, estimate_intervals, stack_weights
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.shared_weights import share_weights
 from deadheat.core.evaluation.stratum import columns_of, groupings_of, groups, is_assigned, label, names_of
 from deadheat.core.evaluation.together import check_use

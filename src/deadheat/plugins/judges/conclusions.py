@@ -10,7 +10,7 @@ from deadheat.core.arrays import FloatArray, IntArray, TextArray
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.design import Design
-from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.kernels import agreement
 from deadheat.core.kernels.ranks import first_ranks

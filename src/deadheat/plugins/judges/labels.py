@@ -11,7 +11,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.design import Design
-from deadheat.core.evaluation.evaluate import evaluate_many, evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_many, evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import Weights
 from deadheat.core.measures import Measure

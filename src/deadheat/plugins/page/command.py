@@ -31,7 +31,7 @@ from deadheat.core.cli.read_options import (
 )
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import DataError
-from deadheat.core.evaluation.evaluation import kind_of_runs
+from deadheat.core.evaluation.systems import kind_of_runs
 from deadheat.core.wording import format_path
 from deadheat.plugins.compare.command import compare_files, saved_evaluations
 

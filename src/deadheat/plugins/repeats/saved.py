@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.core.evaluation.kept import Kept, KeptTable
-from deadheat.core.evaluation.saved import packed, unpacked
+from deadheat.core.evaluation.packed_tables import packed, unpacked
 from deadheat.core.placements.beside import TableForm
 from deadheat.plugins.repeats.repeated import REPEATS, Repeated
 

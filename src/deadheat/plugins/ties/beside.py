@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
-from deadheat.core.evaluation.evaluate import evaluate_many
+from deadheat.core.evaluation.evaluate_runs import evaluate_many
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.rule_difference import traditional
 from deadheat.core.measures import Measure

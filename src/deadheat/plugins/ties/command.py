@@ -104,7 +104,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     the probability to stop of ERR), what it adds, and the sum so far. Documents of a tie have what they add in the mean
     over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
     """
-    from deadheat.core.evaluation.evaluate import evaluate_under
+    from deadheat.core.evaluation.evaluate_runs import evaluate_under
     from deadheat.plugins.ties.report_of_steps import of_steps
 
     conventions = conventions_of(options)

@@ -19,7 +19,7 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Renderable, make_frame
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
 from deadheat.core.evaluation.saved import is_saved

@@ -21,7 +21,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import is_evaluation
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.query_columns import Weights
-from deadheat.core.evaluation.saved import measure_of
+from deadheat.core.evaluation.read_saved import measure_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.io.files import check_path
 from deadheat.core.measures import Measure

@@ -20,7 +20,7 @@ from deadheat.core.data.rounding import ScorePrecision
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import MeasureError, ParameterError
-from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.together import check_of_documents
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike

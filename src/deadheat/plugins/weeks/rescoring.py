@@ -18,7 +18,7 @@ from deadheat.core.data.rows import MemoryRows
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DataError, NotKeptError, ParameterError
-from deadheat.core.evaluation.evaluate import evaluate_under
+from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.query_columns import Weights, source_of_weights
 from deadheat.core.evaluation.reconciling import Brought

@@ -10,7 +10,8 @@ import polars as pl
 from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 from deadheat.core.evaluation.kept import parts_in_tables, rule_in
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.saved import NUMBERS, measures_in, scores_in, unpacked, weights_in
+from deadheat.core.evaluation.packed_tables import NUMBERS, unpacked
+from deadheat.core.evaluation.read_saved import measures_in, scores_in, weights_in
 from deadheat.core.evaluation.shapes import (
     WrongValueError,
 )

@@ -13,8 +13,9 @@ from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import open_evaluation
 from deadheat.core.evaluation.origin import Origin
+from deadheat.core.evaluation.packed_tables import NUMBERS
 from deadheat.core.evaluation.parts import ScorePart
-from deadheat.core.evaluation.saved import NUMBERS, SAVED, is_saved, stated
+from deadheat.core.evaluation.saved import SAVED, is_saved, stated
 from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.structures import T
 from deadheat.plugins.weeks.saved_steps import summary_in
