@@ -623,6 +623,7 @@ FIGURES = Plugin(
             ("--figures", "--figure", "--figure-format", "--no-title", "--figure-width"),
         ),
     ),
+    companions=("deadheat.plugins.figures.companion",),
     figures=(
         "deadheat.plugins.figures.draw_lines",
         "deadheat.plugins.figures.draw_rows",
@@ -630,7 +631,6 @@ FIGURES = Plugin(
     services=(
         Service("figures", "deadheat.plugins.figures.figures", "a figure"),
         Service("figure_choice", "deadheat.plugins.figures.choice", "a figure"),
-        Service("figure_files", "deadheat.plugins.figures.files", "a figure"),
         Service("figure_style", "deadheat.plugins.figures.base", "a figure"),
         Service("figure_svg", "deadheat.plugins.figures.saving", "a figure"),
         Service("painter", "deadheat.plugins.figures.painter", "a figure"),

@@ -17,6 +17,7 @@ Kind = Literal[
     "beside",
     "judgments",
     "inputs",
+    "companions",
     "evaluations",
     "systems",
     "evaluators",
@@ -296,6 +297,9 @@ class Plugin(NamedTuple):
     inputs : tuple of str, default ()
         Modules with an option under which commands read their files in another way: ``INPUT``, an `InputOption` of the
         command line.
+    companions : tuple of str, default ()
+        Modules with options under which commands write files beside their reports: ``COMPANION``, a `ReportCompanion`
+        of the command line.
     facts : tuple of str, default ()
         Modules with what a feature adds to reports: ``facts_of_evaluations`` takes evaluations of one kind,
         ``facts_of_comparison`` takes comparisons by stratum; both return facts.
@@ -342,6 +346,7 @@ class Plugin(NamedTuple):
     beside: tuple[BesideTables, ...] = ()
     judgments: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     values: tuple[str, ...] = ()

@@ -13,10 +13,17 @@ import click
 
 import deadheat as dh
 from deadheat.core import hooks
+from deadheat.core.cli.beside_report import (
+    begin_names,
+    make_companions,
+    report_companions,
+    rule_of_companions,
+    with_companion_options,
+    write_companions,
+)
 from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.core.cli.evaluators import EvaluatorOption, evaluator_asked
-from deadheat.core.cli.figures import befores, draw_figures, rule_of_figures, with_figure_options, write_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import named_format, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
@@ -47,8 +54,6 @@ if TYPE_CHECKING:
     from deadheat.core.measures import Measure
     from deadheat.core.report.model import Report
     from deadheat.core.report.of_strata import Grouping
-
-NOT_OF_SYSTEMS = ("beside", "figures", "unjudged", "then_by")
 
 
 def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
@@ -115,7 +120,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
     rank=100,
 )
 @with_options(*SAVING)
-@with_figure_options("systems", "strata", such_as="cutoffs")
+@with_companion_options("systems", "strata", such_as="cutoffs")
 @with_options("other_evaluations")
 @option(
     "--sort",
@@ -181,7 +186,7 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
     output = Output(options, [qrels, *runs, options["queries"], options[evaluator.name] if evaluator else None])
     queries = read_queries(options)
     _check_together(output.form, systems, evaluator, options)
-    rule = options["beside"] or rule_of_figures(conventions.ties)
+    rule = options["beside"] or rule_of_companions(conventions.ties)
     evaluations, beside, unmatched = _evaluate(
         qrels,
         named,
@@ -225,12 +230,12 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
         ("", by_name, own),
         *(
             (before, dict(zip(by_name, grouping.strata, strict=True)), own)
-            for before, grouping in zip(befores(columns), of_strata, strict=False)
+            for before, grouping in zip(begin_names(columns), of_strata, strict=False)
         ),
     ]
-    figures = draw_figures(subjects, [one.label for one in measures])
+    made = make_companions(subjects, [one.label for one in measures])
     report = _save(report, evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
-    report = write_figures(report, figures)
+    report = write_companions(report, made)
     if output.form == "markdown" and options["ci"]:
         from deadheat.core.report.as_markdown import in_sections
 
@@ -338,8 +343,9 @@ def _check_together(
 ) -> None:
     """Refuse options that do not go with systems, the evaluator or the format, and a rule beside inexact values."""
     own = () if evaluator is None else (evaluator.name,)
+    beside = [companion.parameters[0] for companion in report_companions()]
     for system in systems.values():
-        refuse((*NOT_OF_SYSTEMS, *own), f"is not for {system.kind_of_system} of a run")
+        refuse(("beside", *beside, "unjudged", "then_by", *own), f"is not for {system.kind_of_system} of a run")
     if evaluator is not None:
         evaluator.refuse_others()
     refuse_if(

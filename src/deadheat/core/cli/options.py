@@ -315,7 +315,6 @@ STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "file_formats", "grades", "ascending", "normalize_ids", "exclude")
 COLLECTION = ("collection", "strict")
 LIMITS = ("max_memory",)
-FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("doc_id_of", "duplicates", *LIMITS, "flags")
 # not for saved evaluations, except --decimal, which tables of queries need too

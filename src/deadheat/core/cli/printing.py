@@ -16,8 +16,8 @@ import click
 
 import deadheat as dh
 from deadheat.core import hooks
+from deadheat.core.cli.beside_report import claim_companions
 from deadheat.core.cli.errors import BAD_DATA, CommandError, refuse_if
-from deadheat.core.cli.figures import claim_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import check_inputs
 from deadheat.core.cli.paths import REPORT, STDOUT, outputs_of_command
@@ -190,7 +190,7 @@ class Output:
             self.is_data and bool(options.get("full")),
             f"--full is for people: {self.form} has every number without it",
         )
-        claim_figures(options)
+        claim_companions(options)
         check_inputs(read)
 
     @property

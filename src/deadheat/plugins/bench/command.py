@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 import deadheat as dh
+from deadheat.core.cli.beside_report import with_companion_options, with_companions
 from deadheat.core.cli.errors import BAD_DATA, error_message, refuse, refuse_if
-from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.options import CASES, INTERVALS, LIMITS, TESTS, command, complete_from, with_options
 from deadheat.core.cli.parsing import parsed_numbers
@@ -171,7 +171,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     rank=150,
 )
 @with_options("seed")
-@with_figure_options("comparison", "systems", "languages", "strata", such_as="scatter")
+@with_companion_options("comparison", "systems", "languages", "strata", such_as="scatter")
 @option(
     "--format",
     "form",
@@ -251,7 +251,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         write_note(f"Warning: {message}")  # the report has the notes
     output.is_full = output.is_full or output.form in {"markdown", "html"}
     output.print(
-        with_figures(
+        with_companions(
             data_of_bench(result) if output.is_data else report_bench(result, full=output.is_full),
             subjects_of(result) if options.get("figures") else (),
             [one.label for one in main_of(result.measures)[:MOST_DRAWN]],

@@ -10,9 +10,9 @@ import click
 
 import deadheat as dh
 from deadheat.core import hooks
+from deadheat.core.cli.beside_report import begin_names, with_companion_options, with_companions
 from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
-from deadheat.core.cli.figures import befores, with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import is_saved, named_saves, open_pairs, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
@@ -88,7 +88,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
 )
 @option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @with_options(*INTERVALS, "cluster", "seed", *STRATA, "ties")
-@with_figure_options("comparison", "languages", "strata", such_as="scatter")
+@with_companion_options("comparison", "languages", "strata", such_as="scatter")
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the pairs", *TABLES, *hooks.list_tables("compare"))
@@ -160,7 +160,7 @@ def compare(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  
             with_others=output.form != "csv" or output.table is not None,
         )
     output.print(
-        with_figures(
+        with_companions(
             side_by_side(reports),
             _subjects(comparison, queries, groupings, companions),
             [one.label for one in comparison.measures],
@@ -287,7 +287,7 @@ def _subjects(
     yield "", comparison, {}
     for companion in companions:
         yield "", companion.subject, {}
-    for before, columns in zip(befores(groupings), groupings, strict=True):
+    for before, columns in zip(begin_names(groupings), groupings, strict=True):
         if queries is None or not columns:
             continue
         of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}

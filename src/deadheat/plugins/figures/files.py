@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -18,6 +18,7 @@ from deadheat.core.wording import format_count, format_in_brackets, format_list
 from deadheat.plugins.figures.options import ALL_FIGURES
 
 if TYPE_CHECKING:
+    from deadheat.core.cli.beside_report import Subjects
     from deadheat.core.report.model import Fact
 
 # why a command may have no object of a kind that some of its figures are of
@@ -110,19 +111,13 @@ def claim_figures(folder: str) -> None:
     hooks.service("figures")  # or the error that says what to install
 
 
-def rule_beside(ties: str) -> str | None:
-    """Return the rule of other tools whose value has a tick beside the exact one: document ids, as of trec_eval."""
-    return "doc_id" if ties == "expected" else None
-
-
-def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Figures:
+def draw_figures(subjects: Subjects, measures: Sequence[str]) -> Figures:
     """Draw the figures of some objects as --figures and --figure say, and claim their files.
 
     Parameters
     ----------
-    subjects : iterable of (str, object, dict)
-        What figures are drawn of: each after what the names of its files begin with, and before the options of its
-        figures, of which each gets those that it knows.
+    subjects : Subjects
+        What figures are drawn of.
     measures : sequence of str
         What is drawn by default is by the first.
     """
@@ -151,15 +146,13 @@ def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measure
     return Figures(folder, charts, failures, why_none)
 
 
-def _by_name(
-    subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str], names: Collection[str]
-) -> list[Drawn]:
+def _by_name(subjects: Subjects, measures: Sequence[str], names: Collection[str]) -> list[Drawn]:
     """Return what is drawn of each object if figures are asked for by name, or all of them."""
     wanted = None if ALL_FIGURES in names else names
     return [Drawn(before, subject, options, wanted, measures) for before, subject, options in subjects]
 
 
-def _by_default(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> list[Drawn]:
+def _by_default(subjects: Subjects, measures: Sequence[str]) -> list[Drawn]:
     """Return what is drawn if no figure is asked for: of the first object of each kind, at most three in all.
 
     With several kinds, the first figure of each comes before the second of any.

@@ -17,6 +17,7 @@ else:
     NameType = click.ParamType  # click 8.1 does not say what it converts to
 
 ALL_FIGURES = "all"
+NAMES = "figure_names"  # the parameter of --figure
 
 
 class FigureName(NameType):
@@ -82,7 +83,7 @@ def option_of_names(kinds: Sequence[str], such_as: str) -> Callable[[Any], Any]:
     """Return the option --figure of a command that draws objects of these kinds, with a figure for its help."""
     return option(
         "--figure",
-        "figure_names",
+        NAMES,
         type=FigureName(kinds),
         multiple=True,
         metavar="NAME",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
+from deadheat.core.cli.beside_report import with_companion_options, with_companions
 from deadheat.core.cli.errors import refuse, refuse_if
-from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, open_run
 from deadheat.core.cli.options import LAST, READING, command, complete_from, with_options
@@ -136,7 +136,7 @@ def _parse_weights(_: click.Context, __: click.Parameter, text: str | None) -> A
     heading="output",
 )
 @full_option
-@with_figure_options("fusion", such_as="tuning")
+@with_companion_options("fusion", such_as="tuning")
 @with_options(*READING, *LAST)
 def fuse(runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Make one run of several: by reciprocal ranks, weighted scores, and other methods, exact where scores tie.
@@ -241,7 +241,7 @@ def _tune(runs: Mapping[str, Run], qrels: Qrels | None, options: Mapping[str, An
         rel=options["rel"],
         name=_name_of(options),
     )
-    report = with_figures(report_tuning(found, path=options["target"]), [("", found, {})], [found.measure.label])
+    report = with_companions(report_tuning(found, path=options["target"]), [("", found, {})], [found.measure.label])
     return found.run, report
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 import deadheat as dh
+from deadheat.core.cli.beside_report import with_companion_options, with_companions
 from deadheat.core.cli.errors import refuse, refuse_if
-from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, open_run
 from deadheat.core.cli.options import LAST, READING, command, with_options
@@ -32,7 +32,7 @@ from deadheat.core.cli.read_options import given_intervals, need_queries
 @output_options("document", "rows", "scores")
 @full_option
 @with_options("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed")
-@with_figure_options("judges", such_as="confusion")
+@with_companion_options("judges", such_as="confusion")
 @with_options(*READING, *LAST)
 def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far labels of a judge, such as a language model, agree with human ones.
@@ -66,7 +66,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
     drawn = [(f"{name}-" if len(found.judges) > 1 else "", found, {"judge": name}) for name in found.judges]
-    report = with_figures(
+    report = with_companions(
         report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data),
         drawn,
         list(dict.fromkeys(one.measure.label for one in found.conclusions)),

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.core.cli.figures import with_figure_options, with_figures
+from deadheat.core.cli.beside_report import with_companion_options, with_companions
 from deadheat.core.cli.help import option
 from deadheat.core.cli.options import command, with_options
 from deadheat.core.cli.paths import INPUT
@@ -44,7 +44,7 @@ from deadheat.core.cli.read_options import given_intervals
     help="Only these tasks matter (default where queries are known), or they are a sample of others.",
 )
 @with_options("confidence_level", "n_resamples", "seed")
-@with_figure_options("leaderboard", such_as="without_task")
+@with_companion_options("leaderboard", such_as="without_task")
 @option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.", rank=160)
 @output_options("document", "rows", "scores")
 @full_option
@@ -71,7 +71,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
         rng=options["seed"] or 0,
     )
     compact = options["compact"] and not output.is_data
-    report = with_figures(
+    report = with_companions(
         report_leaderboard(found, for_people=not output.is_data, compact=compact), [("", found, {})], [found.measure]
     )
     if output.form == "html" and not compact:

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from deadheat.core.cli.beside_report import with_companion_options, with_companions
 from deadheat.core.cli.errors import refuse, refuse_if
-from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, open_run
 from deadheat.core.cli.options import LAST, LISTS, READING, command, with_options
@@ -34,7 +34,7 @@ from deadheat.core.cli.read_options import conventions_of, measures_of, measures
     rank=110,
 )
 @option("--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values.")
-@with_figure_options("ties", such_as="tie_ratio")
+@with_companion_options("ties", such_as="tie_ratio")
 @output_options("document", "rows", "scores")
 @full_option
 @with_options("missing", "no_relevant", "then_by", *READING, "engines", *LAST)
@@ -84,7 +84,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         report = with_second_key(report, profile, keyed, ", then ".join(map(label, keys)))
     if output.form == "csv" and qrels is not None and not per_query:
         report = replace(report, tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")))
-    output.print(with_figures(report, [("", profile, {})], [one.measure.label for one in profile.decided]))
+    output.print(with_companions(report, [("", profile, {})], [one.measure.label for one in profile.decided]))
 
 
 @command(

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 import deadheat as dh
+from deadheat.core.cli.beside_report import parameters_of_companions, with_companion_options, with_companions
 from deadheat.core.cli.errors import refuse, refuse_if, refuse_others
-from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels, open_run
-from deadheat.core.cli.options import FIGURES, LAST, READING, command, complete_from, with_options
+from deadheat.core.cli.options import LAST, READING, command, complete_from, with_options
 from deadheat.core.cli.parsing import parsed_numbers
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs
 from deadheat.core.cli.printing import Output, format_option, writing
@@ -18,7 +18,7 @@ from deadheat.core.cli.read_options import measures_of, named_baselines
 
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
-OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", *FIGURES)
+OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", *parameters_of_companions())
 
 
 @command(
@@ -93,7 +93,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     help="Decimals; default 4, but all of them in json and csv.",
     heading="output",
 )
-@with_figure_options("ties", "coarsening", such_as="tie_ratio")
+@with_companion_options("ties", "coarsening", such_as="tie_ratio")
 @with_options("missing", "no_relevant", *READING, *LAST)
 def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Make up queries and rerankers that tie more or less often; or make the scores of real runs coarser.
@@ -135,7 +135,7 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     with writing(folder):
         written = [] if folder is None else found.write(folder, force=options["force"])
     output.print(
-        with_figures(
+        with_companions(
             report_of(found, seed=options["seed"], files=list(map(str, written))),
             [("", found, {})],
             [one.label for one in found.measures],
@@ -158,7 +158,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     refuse_if(len(baselines) > 1, "--coarsen compares with one --baseline")
     found = dh.coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own)
     output.print(
-        with_figures(
+        with_companions(
             report_coarsening(found, for_people=not output.is_data),
             [("", found, {})],
             list(dict.fromkeys(row.measure for row in found.rows)),

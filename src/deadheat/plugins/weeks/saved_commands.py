@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 import deadheat as dh
+from deadheat.core.cli.beside_report import with_companion_options, with_companions
 from deadheat.core.cli.errors import refuse
-from deadheat.core.cli.figures import with_figure_options, with_figures
 from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import open_qrels
 from deadheat.core.cli.judged import options_of_judgments
@@ -37,7 +37,7 @@ OF_WEIGHTS = option(
 @option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
 @OF_WEIGHTS
 @with_options("weights", "judgments", "test", "confidence_level", "n_resamples", "seed")
-@with_figure_options("history", such_as="history")
+@with_companion_options("history", such_as="history")
 @output_options("document", "rows", "scores", "lines")
 @full_option
 @with_options("flags")
@@ -64,7 +64,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
         rng=options["seed"],
     )
     output.print(
-        with_figures(report_history(found, for_people=not output.is_data), [("", found, {})], list(found.measures))
+        with_companions(report_history(found, for_people=not output.is_data), [("", found, {})], list(found.measures))
     )
 
 
