@@ -12,6 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat import parse_measure
 from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements, sort_judgments
+from deadheat.core.placements.tied_rows import are_tied
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -122,3 +123,41 @@ def test_large_relevance_is_what_was_given(top: int) -> None:
     of_query, ordered = sort_judgments(query, relevance)
     assert of_query.tolist() == query.tolist()
     assert ordered.tolist() == [float(top + step) for own in rows for step in sorted(own, reverse=True)]
+
+
+RETRIEVED = {
+    "q1": {"a": 1.0, "q1": 1.0},
+    "q2": {"b": 2.0, "q1": 1.0},
+    "q3": {"q3": 1.0},
+    "q4": {"c": 3.0, "d": 1.0, "e": 1.0},
+    "q5": {"c": 3.0, "d": 3.0, "e": 1.0},
+}
+
+
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_lists_are_counted_and_a_query_without_one_has_no_document(*, is_frame: bool) -> None:
+    qrels = {"q0": {"a": 1}, "q1": {"q1": 1}, "q2": {"b": 1}, "q3": {"a": 1}, "q4": {"c": 1}, "q5": {"x": 1}}
+    rows = [(query, doc, score) for query, scores in RETRIEVED.items() for doc, score in scores.items()]
+    run = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row") if is_frame else RETRIEVED
+    placements = dh.place(qrels, run)
+    assert placements.n_retrieved.tolist() == [0, 2, 2, 1, 3, 3]
+    assert placements.ends_in_tie is not None
+    assert placements.ends_in_tie.tolist() == [False, True, False, False, True, False]
+    assert placements.top_score is not None
+    assert str(placements.top_score.tolist()) == "[nan, 1.0, 2.0, 1.0, 3.0, 3.0]"
+    assert placements.retrieves_itself is not None
+    assert placements.retrieves_itself.tolist() == [False, True, False, True, False, False]
+    judged = dh.evaluate(qrels, run, "RR", judged_only=True).placements
+    assert judged.n_retrieved.tolist() == [0, 1, 1, 0, 1, 0]
+    assert judged.retrieves_itself is not None
+    assert judged.retrieves_itself.tolist() == [False, True, False, False, False, False]  # q3 is not judged for itself
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_that_another_one_of_the_list_equals_are_tied(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, size=12)
+    bounds = np.append(0, np.cumsum(sizes))
+    lists = [np.sort(rng.integers(6, size=size))[::-1].astype(float) for size in sizes]
+    expected = [bool((scores == score).sum() > 1) for scores in lists for score in scores]
+    assert are_tied(np.concatenate(lists), bounds).tolist() == expected
