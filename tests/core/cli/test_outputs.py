@@ -143,6 +143,15 @@ def test_a_figure_replaces_no_run(folder: Path, linked: bool) -> None:  # noqa: 
 
 
 @pytest.mark.plugins("figures")
+@pytest.mark.parametrize("form", ["json", "html"])
+def test_a_width_is_not_for_files_whose_reader_decides_it(folder: Path, form: str) -> None:
+    """Before anything is computed: once it was the last thing that the command said."""
+    told = refused(*EVALUATE, "--figures", "drawn", "--figure-format", form, "--figure-width", "8")
+    assert f"--figure-width is not for --figure-format {form}" in told
+    assert not (folder / "drawn").exists()
+
+
+@pytest.mark.plugins("figures")
 @pytest.mark.parametrize("other", ["-o", "--save"])
 def test_a_figure_and_another_output_are_two_files(folder: Path, other: str) -> None:
     """Once the figure replaced the save, and the report replaced the figure."""

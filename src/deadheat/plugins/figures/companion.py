@@ -26,13 +26,18 @@ def _options_for(kinds: Sequence[str], such_as: str) -> Callable[[Any], Any]:
 
 
 def _claim(options: Mapping[str, Any]) -> None:
-    """Claim the folder of --figures; without it refuse --figure."""
+    """Claim the folder of --figures; without it refuse --figure, and a width of files that have none."""
     if options.get("figures") is None:
         refuse((NAMES,), "needs --figures DIR, the folder that it is drawn into")
         return
     from deadheat.plugins.figures.files import claim_figures  # few commands draw
 
     claim_figures(options["figures"])
+    from deadheat.plugins.figures.saving import WITHOUT_WIDTH  # its packages are there, as `claim_figures` has checked
+
+    form = options["figure_format"]
+    if form in WITHOUT_WIDTH:
+        refuse(("figure_width",), f"is not for --figure-format {form}: leave it out, or choose svg, png or pdf")
 
 
 def _rule_beside(ties: str) -> str | None:

@@ -15,6 +15,7 @@ from deadheat.core.io.writing import replace_file
 from deadheat.plugins.figures.painter import painter
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
+WITHOUT_WIDTH = ("json", "html")  # forms whose reader decides it
 WIDTHS = (1, 100)  # centimetres, from an icon to a poster
 SCALE = 3  # of PNG: in a column of 84 mm, 380 dots per inch
 PAGE = """<!DOCTYPE html>
@@ -116,7 +117,7 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     if not has_title:
         spec.pop("title", None)
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if width is not None and form in {"json", "html"}:
+    if width is not None and form in WITHOUT_WIDTH:
         raise ParameterError(argument="width", given=width, allowed="None for JSON and HTML")
     if width is not None:
         width = as_number("width", width, *WIDTHS)
