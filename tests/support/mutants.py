@@ -29,7 +29,10 @@ COPY = ROOT / "build" / "mutants"
 # Tests that notice a change of these folders, the fastest first
 TESTS = {
     "core/kernels": ("tests/core/kernels", "tests/plugins/agree/test_agreement.py", "tests/whole/test_conformance.py"),
-    "core/placements": ("tests/core/placements", "tests/core/kernels", "tests/whole/test_conformance.py"),
+    "core/placements": (
+        *("tests/core/placements", "tests/core/kernels", "tests/plugins/ties/test_profile.py"),
+        *("tests/core/evaluation/test_facts.py", "tests/whole/test_several.py", "tests/whole/test_conformance.py"),
+    ),
     "core/stats": ("tests/core/stats",),
 }
 COMPARISONS = ((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq))
