@@ -23,6 +23,7 @@ from deadheat.core.evaluation.evaluation_parts import EvaluationPart, KeptLists
 from deadheat.core.evaluation.facts import TOP, Facts, facts_of
 from deadheat.core.evaluation.interval_estimates import estimate_intervals
 from deadheat.core.evaluation.intervals import Interval, IntervalArguments, IntervalOptions
+from deadheat.core.evaluation.lost_values import restore_values
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.query_columns import NOTE_OF_WEIGHTS, Weights, weights_of
 from deadheat.core.evaluation.scores import Scores
@@ -586,7 +587,6 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         (0.75, 0.875)
         """
         from deadheat.core.data.queries import Queries  # few evaluations are weighted
-        from deadheat.core.evaluation.lost_values import restore_values  # few evaluations are weighted
 
         table = queries
         if isinstance(weights, str) and queries is not None:
