@@ -590,6 +590,7 @@ EXPORTS = Plugin(
     dialects=("deadheat.plugins.exports.quepid_tables",),
     objects=(  # a document is read by the first that matches
         "deadheat.plugins.exports.forms",
+        "deadheat.plugins.exports.llamaindex",
         "deadheat.plugins.exports.ratings",
         "deadheat.plugins.exports.mteb",
         "deadheat.plugins.exports.quepid",

@@ -12,6 +12,7 @@ from deadheat.core.io.documents import known_exports
 
 def test_documents_are_asked_in_one_order() -> None:
     assert [one.name for one in known_exports()] == [
+        "a data set of questions",
         "a list of judgments of OpenSearch",
         "a _rank_eval request",
         "a file of MTEB predictions",

@@ -69,6 +69,27 @@ def test_llamaindex() -> None:
     assert list(dh.Run.of_results({"q": response}).to_dict()["q"]) == ids
 
 
+def test_results_of_llamaindex() -> None:
+    schema = pytest.importorskip("llama_index.core.schema")
+    evaluation = pytest.importorskip("llama_index.core.evaluation")
+    retrievers = pytest.importorskip("llama_index.core.retrievers")
+
+    class Retriever(retrievers.BaseRetriever):  # type: ignore[misc, name-defined]  # of a library that may be missing
+        def _retrieve(self, query: Any) -> list[Any]:  # noqa: ANN401 - of that library
+            ids = query.query_str.split()
+            return [schema.NodeWithScore(node=schema.TextNode(id_=one, text=one), score=0.5) for one in ids]
+
+    names = ["mrr", "precision", "recall", "ap"]
+    evaluator = evaluation.RetrieverEvaluator.from_metric_names(names, retriever=Retriever())
+    expected = {"a b c": ["b"], "d e": ["e", "f"], "g": ["h"]}
+    results = [evaluator.evaluate(question, ids) for question, ids in expected.items()]
+    assert dh.read_qrels(results).to_dict() == {question: dict.fromkeys(ids, 1) for question, ids in expected.items()}
+    ours = dh.evaluate(results, results, ["RR", "P", "R", "AP"]).means()
+    for ours_of_one, name in zip(ours.values(), names, strict=True):
+        theirs = sum(result.metric_vals_dict[name] for result in results) / len(results)
+        assert ours_of_one == pytest.approx(theirs, abs=1e-12)
+
+
 def test_haystack() -> None:
     haystack = pytest.importorskip("haystack")
     retrievers = pytest.importorskip("haystack.components.retrievers.in_memory")

@@ -25,6 +25,7 @@ from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, VALU
 from deadheat.core.io.lazy import Frame, Reading, as_narwhals, collect
 from deadheat.core.io.list_rows import read_list_rows
 from deadheat.core.io.notes import Notes
+from deadheat.core.io.object_rows import is_row_type, make_row
 from deadheat.core.io.result_errors import CALL
 from deadheat.core.io.result_parts import find_results
 from deadheat.core.io.results import ASSUMED, RANKED_BY_COLUMN
@@ -221,8 +222,10 @@ def find_table(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
     """Return the table that an object is: a frame of Narwhals, or a list of rows. Rows with names of fields are dicts.
 
     Hugging Face's data sets and those of ragas have methods that convert them, other libraries have Arrow's protocol.
-    An object that is not a table is returned as it is.
+    An object that is not a table is returned as it is; one that is a row is a table of this row.
     """
+    if is_row_type(type(source)):
+        return [make_row(source)]
     table = as_narwhals(source, where)
     if isinstance(table, nw.LazyFrame | nw.DataFrame | nw.Series | str | bytes | Mapping):
         return table
@@ -237,7 +240,10 @@ def find_table(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
         return source
     rows = source if isinstance(source, list) else list(source)
     # rows have few types: only if one of these names its fields, each row is looked at
-    if not any(hasattr(row_type, "_fields") for row_type in set(map(type, rows))):
+    row_types = set(map(type, rows))
+    if any(map(is_row_type, row_types)):
+        return [make_row(row) if is_row_type(type(row)) else row for row in rows]
+    if not any(hasattr(row_type, "_fields") for row_type in row_types):
         return rows
     return [row._asdict() if hasattr(row, "_fields") else row for row in rows]
 

@@ -19,6 +19,7 @@ from deadheat.core.io.kinds import ADVICE_ON_DISTANCES, DISTANCES, GIVE_AS_SPANS
 from deadheat.core.io.list_order import CommonOrder, ListOrder
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked
+from deadheat.core.io.object_rows import is_row_type
 from deadheat.core.io.result_errors import CALL, make_no_id_error, make_no_list_error, make_repeated_error
 from deadheat.core.io.result_parts import (
     GRADES,
@@ -166,10 +167,13 @@ class Reader:
             results = dict(enumerate(results))
             notes.append("queries are called by their place in the list, from 0")
         if not isinstance(results, Mapping):
+            hint = f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})"
+            if isinstance(results, list) and results and is_row_type(type(results[0])):
+                hint = f"write dh.read_{self.kind}(results), as each says its query"
             raise SourceTypeError(
                 f"cannot tell queries apart in {type(results).__name__}",
                 allowed="a dict {query: results}",
-                hint=f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})",
+                hint=hint,
             )
         documents: dict[Any, Any] = {}
         for query, query_results in results.items():
