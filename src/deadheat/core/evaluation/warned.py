@@ -14,6 +14,7 @@ from deadheat.core.data.swapped import looks_swapped
 from deadheat.core.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy
+from deadheat.core.io.texts import hint_at_texts
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.matching import hint_at_lost_zeros
 from deadheat.core.wording import format_count, format_list
@@ -110,7 +111,7 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
         return
     some = {table.where: table.rows.sample_documents(3) for table in (run, qrels)}
     examples = "; ".join(f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items())
-    hint = hint_at_lost_zeros(*some.values())
+    hint = hint_at_lost_zeros(*some.values()) + hint_at_texts(*some.values())
     yield NothingJudgedWarning(f"no retrieved document is judged: are the document ids written alike? {examples}{hint}")
 
 

@@ -34,6 +34,7 @@ from deadheat.core.io.kinds import (
     WRONG_ORDER,
     Kind,
 )
+from deadheat.core.io.texts import MATCH_TEXTS, NAMES_OF_TEXTS
 from deadheat.core.wording import did_you_mean
 
 
@@ -263,7 +264,11 @@ def _make_missing_column_error(
     problem = f"{kind} without a column {canonical!r}: found {_join_names(names)}"
     if kind == "qrels" and have_offsets(names):
         return ColumnError(problem, hint=_advise_on_passages(), path=where)
-    hint = _advise_on_format(names) or _advise_on_columns(names, kind, canonical, lists)
+    hint: str | Advice | None = _advise_on_format(names)
+    if not hint and canonical == "doc_id":
+        hint = _advise_on_texts(names, kind)
+    if not hint:
+        hint = _advise_on_columns(names, kind, canonical, lists)
     python = None
     if isinstance(hint, Advice):
         python = f"dh.read_{kind} takes these"
@@ -274,6 +279,30 @@ def _make_missing_column_error(
         python=python,
         path=where,
     )
+
+
+def _advise_on_texts(names: Sequence[object], kind: Kind) -> Advice | None:
+    """Return how texts are matched, where a table has a column of them and none of ids; None for other tables."""
+    column = _find_column_of_texts(names, kind)
+    if column is None or any(map(_may_name_ids, _select_texts(names))):
+        return None
+    when = f"{column!r} holds texts, it seems, and {MATCH_TEXTS}; if only equal texts are one document, "
+    return Advice("columns", {"doc_id": column}, of=kind, when=when)
+
+
+def _find_column_of_texts(names: Iterable[object], kind: Kind) -> str | None:
+    """Return the first column with texts of documents: of qrels no retrieved ones, of a run no relevant ones."""
+    for name in names:
+        if isinstance(name, str) and name in NAMES_OF_TEXTS and guess_kind(name) != OTHER_KIND[kind]:
+            return name
+    return None
+
+
+def _may_name_ids(name: str) -> bool:
+    """Tell whether an unknown column may hold the ids of documents, by its name."""
+    if name in KNOWN_NAMES or name in NAMES_OF_TEXTS:
+        return False
+    return name.casefold().startswith("doc") or name.casefold().endswith(("id", "ids"))
 
 
 def have_offsets(names: Collection[object]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -13,7 +12,6 @@ _QUERIES = frozenset(COLUMN_NAMES["run"]["query_id"])
 _DOCUMENTS = frozenset(chain(COLUMN_NAMES["run"]["doc_id"], COLUMN_NAMES["qrels"]["doc_id"]))
 
 
-@cache
 def list_fields(row_type: type) -> tuple[str, ...]:
     """Return the names of the fields that a class declares; none of other classes."""
     for attribute in ("__dataclass_fields__", "model_fields"):  # of dataclasses, of pydantic

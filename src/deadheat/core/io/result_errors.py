@@ -19,6 +19,7 @@ from deadheat.core.io.result_parts import (
     is_result_set,
     list_paths,
 )
+from deadheat.core.io.texts import MATCH_TEXTS, is_text, names_a_text
 
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 _LISTS: dict[Kind, str] = {
@@ -109,6 +110,13 @@ def _advise_on_id(result: object, paths: Sequence[str], kind: Kind) -> str:
     likely = [path for path in paths if is_id(get_at_path(result, path))]  # others would be refused
     if not likely:
         return "give the ids themselves"
+    texts = [path for path in likely if names_a_text(path) or is_text(get_at_path(result, path))]
+    likely = [path for path in likely if path not in texts]
+    if not likely:
+        return (
+            f"it has a text and no id, and {MATCH_TEXTS}; if only equal texts are one document, write"
+            f' {CALL[kind]}(results, id="{texts[0]}")'
+        )
     advice = f'write {CALL[kind]}(results, id="{likely[0]}")'
     if len(likely) > 1:
         advice += f", or another of {', '.join(map(repr, likely[1 : _N_PATHS + 1]))}"

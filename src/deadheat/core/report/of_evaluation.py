@@ -11,6 +11,7 @@ from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.ordering import n_swapped
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.io.texts import hint_at_texts
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import (
@@ -126,7 +127,10 @@ def report_evaluations(
     )
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
-    such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
+    such_as = {}
+    for name, own in ids.items():
+        hint = hint_at_texts([own["run"]], [own["qrels"]])
+        such_as[name] = f" (run: {own['run']!r}; qrels: {own['qrels']!r}){hint}"
     unjudged = [one.name for one in evaluations if one.placements.is_unmatched]
     effect = _effect(parts, digits)
     has_effect = len(unjudged) < len(evaluations) and first.ties != UNKNOWN
