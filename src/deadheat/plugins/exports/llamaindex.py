@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core.io.columns import refuse_columns
+from deadheat.core.io.content import Content
 from deadheat.core.io.documents import Document, read_export, register_document
-from deadheat.core.io.formats.base import Content
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.result_parts import get_member
 from deadheat.core.io.results import Listing, Reader
