@@ -225,6 +225,7 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
         "depth": None,
         "unjudged": "zero",
         "unjudged_max_rel": None,
+        "exclude": None,
     }
     assert list(found)[-1] == "data"
     assert found["n_queries"] == len(original.query_ids)
