@@ -138,8 +138,8 @@ def test_lists_that_are_refused(source: object, message: str) -> None:
         dh.read_run(source)
 
 
-@pytest.mark.parametrize("rank", [0, -1, 1.5, float("nan"), None])
-def test_ranks_are_whole_numbers_from_1(rank: object) -> None:
+@pytest.mark.parametrize("rank", [-2, -1, 1.5, float("nan"), None])
+def test_ranks_are_whole_numbers_from_0(rank: object) -> None:
     with pytest.raises(DataError, match=r"rank .*'a' for query 'q' is"):
         dh.read_run(
             pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [rank]}, schema_overrides={"rank": pl.Float64})
@@ -238,7 +238,7 @@ def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
         ("x.csv", "query_id,doc_ids\nq,a|b\n", ColumnError, "would hold lists of documents.*a row for each document"),
         ("x.csv", "query_id,doc_id,rank\nq,a,x\n", DataError, r"x\.csv:2: rank must be a number, got 'x'"),
         ("x.json", '{"q": ["a", null]}', SourceTypeError, r"x\.json: cannot find the id of result 2 "),
-        ("x.csv", "query_id,doc_id,rank\nq,a,0\n", DataError, "rank of document 'a' for query 'q' is 0"),
+        ("x.csv", "query_id,doc_id,rank\nq,a,-1\n", DataError, "rank of document 'a' for query 'q' is -1"),
         (
             "x.jsonl",
             '{"query_id": "q", "doc_ids": ["a"]}\n{"query_id": "q", "doc_ids": ["b"]}\n',
@@ -322,8 +322,8 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
     rows = '{"query_id": "q", "doc_id": ["a", "b", "c"], "rank": [3, 1, 1]}\n'
     (tmp_path / "x.jsonl").write_text(rows)
     assert dh.read_run(tmp_path / "x.jsonl").to_dict() == {"q": {"a": -3, "b": -1, "c": -1}}
-    (tmp_path / "x.jsonl").write_text(rows.replace("3, 1", "0, 1"))
-    with raises_parts(DataError, "rank for query 'q' is 0", allowed="a whole number from 1", line=1):
+    (tmp_path / "x.jsonl").write_text(rows.replace("3, 1", "-1, 1"))
+    with raises_parts(DataError, "rank for query 'q' is -1", allowed="a whole number from 0", line=1):
         dh.read_run(tmp_path / "x.jsonl")
     scored = {"query_id": ["q"], "retrieved": [["a", "b"]], "scores": [[0.1, 0.9]]}
     assert dh.read_run(pl.DataFrame(scored)).to_dict() == {"q": {"a": 0.1, "b": 0.9}}
@@ -364,9 +364,9 @@ def test_ranks_beside_a_list_are_whole_numbers_of_any_library(tmp_path: Path) ->
     frame = pd.DataFrame({"query_id": ["q"], "doc_id": [["a", "b"]], "rank": [np.array([2, 1])]})
     assert dh.read_run(frame).to_dict() == {"q": {"a": -2.0, "b": -1.0}}
     path = tmp_path / "x.jsonl"
-    for rank in ("Infinity", "NaN", "1.5", "true", "0", '"1"'):
+    for rank in ("Infinity", "NaN", "1.5", "true", "-1", '"1"'):
         path.write_text(f'{{"query_id": "q", "doc_id": ["a", "b"], "rank": [1, {rank}]}}\n')
-        with raises_parts(DataError, "rank for query 'q' is", allowed="a whole number from 1", path=path, line=1):
+        with raises_parts(DataError, "rank for query 'q' is", allowed="a whole number from 0", path=path, line=1):
             dh.read_run(path)
 
 

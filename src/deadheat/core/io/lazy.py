@@ -145,7 +145,7 @@ class Reading:
         if math.isnan(number):
             return "NaN"
         if self.value == "rank":
-            return f"{number:g}, expected a whole number from 1"
+            return f"{number:g}, expected a whole number from 0"
         return "infinite"
 
     @property
@@ -186,7 +186,7 @@ class Reading:
         is_missing = number.is_null()
         is_wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
         if self.value == "rank":
-            is_wrong = is_wrong | (number < 1) | (number % 1 != 0)
+            is_wrong = is_wrong | (number < 0) | (number % 1 != 0)
         lack_id = [nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS]
         lacks_any_id = nw.any_horizontal(*lack_id, ignore_nulls=True)
         have_nul = [nw.col(key).str.contains(NUL, literal=True) for key in KEYS]

@@ -119,6 +119,6 @@ class UnusedNumbers:
 
 def _score_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here
     """Return minus the rank, which is the score that it counts as."""
-    if is_number(rank) and 1 <= rank < math.inf and rank % 1 == 0:
+    if is_number(rank) and 0 <= rank < math.inf and rank % 1 == 0:
         return -float(rank)
-    raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)
+    raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 0", path=path, line=line)
