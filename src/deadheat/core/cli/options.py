@@ -208,8 +208,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         type=click.Choice([",", "."]),
         expose_value=False,
         callback=_entering("deadheat.core.io.decimals:decimal"),
-        help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
-        " semicolons also a comma, where it can be nothing else].",
+        help="Decimal mark of numbers in CSV, TSV and TREC files; the other mark may group thousands [default: a point;"
+        " with semicolons also a comma, where it can be nothing else].",
         heading="input",
     ),
     "encoding": option(

@@ -23,7 +23,7 @@ _SHORT = re.compile(r"[+-]?[0-9]{1,3}", re.ASCII)  # no thousands to group
 
 
 def decimal(mark: str) -> AbstractContextManager[None]:
-    """Set the decimal mark of numbers in CSV and TSV files; the other mark may group thousands.
+    """Set the decimal mark of numbers in CSV, TSV and TREC files; the other mark may group thousands.
 
     By default it is the point. In files with semicolons it may also be the comma, where the numbers of a column can be
     read in one way only: a column of ``999`` and ``1.500`` is an error without this.

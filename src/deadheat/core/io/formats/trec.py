@@ -24,6 +24,7 @@ from deadheat.core.errors import Advice, DataError, MalformedRowError, SwappedFi
 from deadheat.core.io.byte_counts import Blanks, count_blanks, normalize_blanks
 from deadheat.core.io.columns import guess_format
 from deadheat.core.io.content import COMPARED_ROWS, Content
+from deadheat.core.io.decimals import DecimalColumn, get_decimal_mark, may_be_number
 from deadheat.core.io.files import (
     BLOCK,
     BOM,
@@ -80,7 +81,10 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     ranks: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     data = _read_small_file(path)
-    if data:  # a small file is read once; of a large one, one thread parses the rows and another counts the blanks
+    frame: pl.DataFrame | None = None
+    if get_decimal_mark() == ",":
+        pass  # Polars would not read the numbers, or read groups of thousands as fractions
+    elif data:  # a small file is read once; of a large one, one thread parses the rows and another counts the blanks
         _check_first_row(data, kind, path)
         frame = _read_block(data, kind, path)
         if kind == "run":
@@ -286,11 +290,29 @@ def is_comment(line: bytes, kind: Kind) -> bool:
     """Return whether a line begins with # and is no row: a row of a query that is called #1 begins so, too."""
     if not line.startswith(b"#"):
         return False
-    fields = line.split()
+    fields = _split_line(line, kind)
     if len(fields) != len(TREC_FIELDS[kind]):
         return True
     value = fields[_value_place(kind)].decode(errors="replace")
-    return not is_number_text(value)
+    return not may_be_number(value, has_semicolons=False)
+
+
+def _split_line(line: bytes, kind: Kind) -> list[bytes]:
+    r"""Return the fields of a line: between tabs if so many are there that other blanks belong to ids or the tag.
+
+    Bytes are split, as str.split() also cuts at blanks beyond ASCII, which an id may contain.
+
+    Examples
+    --------
+    >>> _split_line(b"q1\t0\tdoc 1\t1\n", "qrels")
+    [b'q1', b'0', b'doc 1', b'1']
+    """
+    fields = line.split()
+    n_fields = len(TREC_FIELDS[kind])
+    if len(fields) <= n_fields or line.count(b"\t") != n_fields - 1:
+        return fields
+    between_tabs = [field.strip() for field in line.split(b"\t")]
+    return between_tabs if all(between_tabs) else fields
 
 
 def _value_place(kind: Kind) -> int:
@@ -299,7 +321,9 @@ def _value_place(kind: Kind) -> int:
 
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
-    """Read a block of whole lines; None if a line of it may be wrong."""
+    """Read a block of whole lines; None if a line of it may be wrong, or has a comma as its decimal mark."""
+    if get_decimal_mark() == ",":
+        return None
     if not block.strip():
         return read_lines(b"", kind, path, 1)
     separator = "\t" if b"\t" in block[:1000] else " "
@@ -353,7 +377,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
     refuse_binary(head, path)
     line, row = _read_first_row(head[:HEAD], kind)
-    n_fields = len(row.split())
+    n_fields = len(_split_line(row, kind))
     names = TREC_FIELDS[kind]
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
     if n_fields == len(TREC_FIELDS[OTHER_KIND[kind]]):
@@ -405,6 +429,7 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
         The 1-based number of the block's first line in the file.
     """
     value_place = _value_place(kind)
+    decimals = DecimalColumn(VALUE_COLUMN[kind], path, has_semicolons=False)
     rows: list[tuple[str | float, ...]] = []
     for line, raw in enumerate(block.split(b"\n"), first_line):
         fields = _split_fields(raw, kind, path, line)
@@ -412,7 +437,9 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
             continue
         query_id, second_field, doc_id = fields[:3]
         check_ids_of_row(query_id, doc_id, path, line)
-        value = read_value(fields[value_place], kind, path=path, line=line)
+        number = decimals.plain(fields[value_place], line)
+        _refuse_comma(number, kind, path, line)
+        value = read_value(number, kind, path=path, line=line)
         if kind == "qrels":
             subtopic = second_field
             rows.append((query_id, doc_id, subtopic, value))
@@ -421,6 +448,20 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
     if kind == "qrels":
         return frame_of_rows(rows, (*KEYS, SUBTOPIC, "relevance"))
     return frame_of_rows(rows, (*KEYS, "score"))
+
+
+def _refuse_comma(number: str, kind: Kind, path: Path, line: int) -> None:
+    """Raise for a number that only has a comma where a point should be, and say how such numbers are read."""
+    if "," not in number or not is_number_text(number.replace(",", ".")):
+        return
+    raise MalformedRowError(
+        f"{VALUE_COLUMN[kind]} must be a number with a point",
+        given=number,
+        hint=Advice("decimal", when="to say that the comma is the decimal mark, "),
+        python="as with dh.decimal(','):",
+        path=path,
+        line=line,
+    )
 
 
 def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
@@ -434,7 +475,7 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
         for number, line in enumerate(lines, first_line):
             if doc not in line:  # saves splitting most lines
                 continue
-            fields = line.split()
+            fields = _split_line(line, kind)
             if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
                 numbers.append(number)
         first_line += block.count(b"\n")
@@ -444,8 +485,7 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
 def _split_fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
     text = decode_utf8(raw, path, line)
-    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
-    fields = [field.decode() for field in raw.split()]
+    fields = [field.decode() for field in _split_line(raw, kind)]
     names = TREC_FIELDS[kind]
     if fields and len(fields) != len(names):
         raise MalformedRowError(
