@@ -1,6 +1,7 @@
 """from_arrays(): qrels and a run from labels and scores, as scikit-learn and LightGBM hold them."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from deadheat.core.checks import array_of
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.ids import are_written_otherwise
 from deadheat.core.io.values import BEYOND, are_beyond
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
@@ -75,6 +77,7 @@ def from_arrays(
     >>> from_arrays([[1, 0], [0, 1]], [[0.2, 0.1], [0.4, 0.4]], name="model")[1]
     <Run model>
     """
+    _check_indexes(labels=labels, scores=scores, groups=groups, doc_ids=doc_ids)
     relevance = _read_numbers("labels", labels)
     run_scores = _read_numbers("scores", scores)
     if relevance.shape != run_scores.shape or relevance.ndim not in (1, 2):
@@ -92,6 +95,26 @@ def from_arrays(
     qrels.source_form = "array"
     run = Run(pl.DataFrame(keys | {"score": run_scores.ravel()}), name=name, duplicates=duplicates)
     return qrels, run
+
+
+def _check_indexes(**arrays: ArrayLike | None) -> None:
+    """Raise `ParameterError` if two arrays are of pandas and have different indexes, or one index in another order.
+
+    Rows are taken by their places; by the labels of the indexes they would be other rows.
+    """
+    indexes: dict[str, Any] = {}
+    for name, array in arrays.items():
+        index = getattr(array, "index", None)
+        if hasattr(index, "equals"):  # lists have a method of this name
+            indexes[name] = index
+    for first_name, name in pairwise(indexes):
+        if not indexes[first_name].equals(indexes[name]):
+            raise ParameterError(
+                f"has another index than {first_name}, by which other rows belong together",
+                argument=name,
+                hint=f"bring it in the order of the other, as {name}.loc[{first_name}.index] does, or give"
+                f" {first_name}.to_numpy() and {name}.to_numpy(), whose rows go by their places",
+            )
 
 
 def _read_numbers(name: str, values: ArrayLike) -> FloatArray:
@@ -188,8 +211,8 @@ def _name_documents(labels: FloatArray, doc_ids: ArrayLike | None) -> list[str]:
 def _read_ids(argument: str, values: NDArray[Any]) -> TextArray:
     """Return ids as text; raise unless all are text or all are whole numbers."""
     if values.dtype.kind == "O":
-        types = {type(value) for value in values.tolist()}
-        are_ids = types in ({int}, {str})
+        ids = values.tolist()
+        are_ids = {type(value) for value in ids} in ({int}, {str}) or are_written_otherwise(ids)
     else:
         are_ids = values.dtype.kind in "iuU"
     if not are_ids:

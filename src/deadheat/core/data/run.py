@@ -45,8 +45,8 @@ class Run(DocumentTable):
         Higher scores rank first; the order of rows matters for ``ties="input"`` only. Integers and decimals
         beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query with an empty dict
         or list was asked, and nothing was found: it is an empty ranking, which ``missing="skip"`` does not leave out.
-        In a table, a query exists if it has a row. Ids are text; those in a dict of dicts are too many to check, so an
-        id that is not text may pass as an unjudged document.
+        In a table, a query exists if it has a row. Ids are text, or whole numbers, UUIDs or paths, which become text;
+        those in a dict of dicts are too many to check, so an id that is none may pass as an unjudged document.
     name : str, optional
         Label for messages and tables.
     format : str, optional

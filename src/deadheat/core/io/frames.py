@@ -20,7 +20,8 @@ from deadheat.core.io.columns import find_value_column, guess_kind, refuse_patte
 from deadheat.core.io.content import COMPARED_ROWS, Content
 from deadheat.core.io.formats.base import collect_ranks, find_judged_rows, split_off_subtopics
 from deadheat.core.io.guarding import guard_rows
-from deadheat.core.io.ids import ids_to_text, is_id, make_id_column, refuse_nul
+from deadheat.core.io.ids import are_written_otherwise, ids_to_text, is_id, make_id_column, refuse_nul
+from deadheat.core.io.indexes import advise_on_index, with_named_index
 from deadheat.core.io.kinds import ANSWERABLE, KEYS, KNOWN_NAMES, SUBTOPIC, VALUE_COLUMN, Kind
 from deadheat.core.io.lazy import Frame, Reading, as_narwhals, collect
 from deadheat.core.io.list_rows import read_list_rows
@@ -58,13 +59,18 @@ def convert_table(
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
     table = find_table(source, where)
+    table = with_named_index(table, kind, given)
     _refuse_dicts_by_query(table, kind, where)
     if kind == "qrels" and ANSWERABLE in list_columns(table, where):
         return _read_answerable(table, where, given)
     frame = _make_frame(table, kind, where)
     schema = _get_schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
-    names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
+    try:
+        names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
+    except ColumnError as error:
+        error.hint = advise_on_index(frame) or error.hint
+        raise
     doc_column = names["doc_id"]
     refuse_patterns(names.values(), where)
     if doc_column in lists:
@@ -76,13 +82,27 @@ def convert_table(
         # pandas and dicts hold lists as objects
         if schema[doc_column] == nw.Object and has_lists(frame[doc_column].to_list()):
             return _read_lists(frame.iter_rows(named=True), names, kind, where)
-        frame = nw.from_native(to_polars(frame.select(*needed), where).lazy())
+        frame = nw.from_native(_take_columns(frame.select(*needed), where).lazy())
         schema = frame.collect_schema()
     if isinstance(schema[doc_column], nw.List | nw.Array):
         rows = collect(frame.select(*needed)).iter_rows(named=True)
         return _read_lists(rows, names, kind, where)
     _check_types(frame, schema, names, where)
     return _read_columns(frame, names, kind, where, is_large=is_large)
+
+
+def _take_columns(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
+    """Return a frame in Polars, with UUIDs and paths, which are objects elsewhere, as text."""
+    columns = {}
+    for name, dtype in frame.schema.items():
+        if dtype == nw.Object:
+            values = frame[name].to_list()
+            if are_written_otherwise(values):
+                columns[name] = _make_column(name, values, where)
+    if not columns:
+        return to_polars(frame, where)
+    others = to_polars(frame.drop(*columns), where)
+    return others.with_columns(**columns).select(frame.columns)
 
 
 def _read_lists(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str], kind: Kind, where: str) -> Content:
@@ -321,6 +341,8 @@ def _copy_numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _make_column(name: str, values: Sequence[Any], where: str) -> pl.Series:
     """Return Python values as a column. A mix of whole numbers and floats becomes floats; any other is refused."""
+    if are_written_otherwise(values):
+        return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
     values = to_python_numbers(values)
     if has_lists(values):  # as a column of lists Polars would cut 1.5 to 1 where a list begins with 2
         return pl.Series(name, values, pl.Object)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, cast
 
 from deadheat.core.errors import DataError, DuplicateError, MalformedRowError, SourceTypeError
@@ -69,30 +70,54 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
 
 
 def is_id(given: object) -> bool:
-    """Return whether a value is text or a whole number; true and false are neither."""
-    return isinstance(given, str | Integral) and not isinstance(given, bool)
+    """Return whether a value is text, a whole number, a UUID or a path; true and false are none of these."""
+    if isinstance(given, str | Integral):
+        return not isinstance(given, bool)
+    return isinstance(given, _types_of_other_ids())
 
 
-def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
-    """Return ids as text, whole numbers as `str` writes them; raise for a mix: 7 and "7" may be one document or two.
+def _types_of_other_ids() -> tuple[type, ...]:
+    """Return the classes of ids that are neither text nor numbers: paths, and UUIDs if their module was imported."""
+    uuid = sys.modules.get("uuid")
+    if uuid is None:  # there is no UUID then, and to import it takes long
+        return (PurePath,)
+    return PurePath, uuid.UUID
+
+
+def are_written_otherwise(ids: Sequence[Any]) -> bool:
+    """Tell whether all ids that are there are UUIDs or paths, which are written as `str` writes them.
 
     Examples
     --------
-    >>> ids_to_text([7, 12], "run"), ids_to_text(["007"], "run")
-    (['7', '12'], ['007'])
+    >>> from uuid import UUID
+    >>> are_written_otherwise([UUID(int=7), None]), are_written_otherwise(["007"]), are_written_otherwise([None])
+    (True, False, False)
+    """
+    types = set(map(type, ids)) - {type(None)}
+    return bool(types) and all(issubclass(id_type, _types_of_other_ids()) for id_type in types)
+
+
+def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
+    """Return ids as text, others as `str` writes them; raise for text among others: 7 and "7" may be two documents.
+
+    Examples
+    --------
+    >>> ids_to_text([7, 12], "run"), ids_to_text(["007"], "run"), ids_to_text([Path("a", "b.txt")], "run")
+    (['7', '12'], ['007'], ['a/b.txt'])
     """
     types = set(map(type, ids))
     if types <= {str}:
         return list(ids)
     text_types = {id_type for id_type in types if issubclass(id_type, str)}
-    other_types = types - text_types
-    if any(issubclass(id_type, bool) or not issubclass(id_type, Integral) for id_type in other_types):
-        check_ids([given for given in ids if type(given) in other_types and not is_id(given)], str(where))
-    if text_types and other_types:
-        text = next(given for given in ids if type(given) in text_types)
-        number = next(given for given in ids if type(given) in other_types)
+    number_types = {id_type for id_type in types - text_types if issubclass(id_type, Integral)}
+    other_types = types - text_types - number_types
+    if bool in types or not all(issubclass(id_type, _types_of_other_ids()) for id_type in other_types):
+        check_ids([given for given in ids if type(given) not in text_types and not is_id(given)], str(where))
+    kinds = [kind for kind in (text_types, number_types, other_types) if kind]
+    if len(kinds) > 1:
+        first, second = (next(given for given in ids if type(given) in kind) for kind in kinds[:2])
         raise SourceTypeError(
-            f"ids are text ({text!r}) and numbers ({number!r})",
+            f"ids are {_name_kind(first)} ({first!r}) and {_name_kind(second)} ({second!r})",
             allowed="one or the other in a table",
             hint="write str(id) for every id",
             path=where,
@@ -101,6 +126,15 @@ def ids_to_text(ids: Sequence[Any], where: str | Path) -> list[str]:
         return list(map(str, ids))
     except ValueError:  # of whole numbers with thousands of digits
         raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
+
+
+def _name_kind(given: object) -> str:
+    """Return what ids of this kind are called."""
+    if isinstance(given, str):
+        return "text"
+    if isinstance(given, Integral):
+        return "numbers"
+    return type(given).__name__
 
 
 def has_lone_surrogate(text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core import hooks, third_party
-from deadheat.core.errors import SourceTypeError
+from deadheat.core.errors import DuplicateError, SourceTypeError
 from deadheat.core.io.columns import refuse_columns
 from deadheat.core.io.content import Content
 from deadheat.core.io.documents import read_export
@@ -92,6 +92,7 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
             allowed=f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}",
             hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
         )
+    source = _with_dicts(source, first)
     listing = Listing(source)
     if not has_numbers(source):
         listing = read_export(source, kind, where) or listing
@@ -100,6 +101,27 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
     else:
         listing = read_lists(listing.documents, kind, where)
     return Content.of_lists(listing)
+
+
+def _with_dicts(source: Mapping[Any, Any], first: object) -> Mapping[Any, Any]:
+    """Return a dict of columns of pandas, whose indexes have the documents of their numbers, as a dict of dicts."""
+    index = getattr(first, "index", None)
+    is_numbered = type(index).__name__ == "RangeIndex"  # then the values are ids
+    is_column = hasattr(index, "equals") and getattr(first, "ndim", 0) == 1 and hasattr(first, "to_dict")
+    if is_numbered or not is_column:
+        return source
+    dicts = {}
+    for query, column in source.items():
+        if not hasattr(column, "to_dict"):
+            return source
+        if column.index.has_duplicates:
+            doc = column.index[column.index.duplicated()][0]
+            raise DuplicateError(
+                f"the index for query {query!r} has document {doc!r} twice",
+                hint="write column.groupby(level=0).max() to keep the best",
+            )
+        dicts[query] = column.to_dict()
+    return dicts
 
 
 def _read_giver_of_qrels(source: Any, kind: Kind, _where: str, _given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
