@@ -40,14 +40,22 @@ def test_saved_evaluations_are_compared_as_their_runs() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_of_saved_evaluations_measures_are_chosen() -> None:
+    chosen = json.loads(ok("compare", "one.json", "other.json", "-m", "MRR", "--format", "json"))
+    whole = json.loads(ok("compare", "one.json", "other.json", "--format", "json"))
+    assert [*chosen["pairs"]["other"]["one"]] == ["RR"]
+    assert chosen["pairs"]["other"]["one"]["RR"]["difference"] == whole["pairs"]["other"]["one"]["RR"]["difference"]
+    ok("report", "one.json", "other.json", "-m", "RR", "-o", "page.html")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "nDCG@5" not in page
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["one.json", "other.run"], "one.json is a saved evaluation, and other.run is none"),
-        (
-            ["one.json", "other.json", "-m", "RR"],
-            "-m is for QRELS RUN RUN...: one.json is already evaluated; save it anew",
-        ),
+        (["one.json", "other.json", "-m", "AP"], "AP was not evaluated; this evaluation holds nDCG@5, RR"),
         (["one.json", "other.json", "--ties", "best"], "--ties is for QRELS RUN RUN...: one.json is already evaluated"),
         *(
             (["one.json", "other.json", *given], f"{given[0]} is for QRELS RUN RUN...")

@@ -6,7 +6,7 @@ import json
 import math
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,7 @@ from deadheat.core.evaluation.evaluate import EvaluationArguments
 from support.paths import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 PAGE = ROOT / "docs" / "from" / "elasticsearch.md"
 K = 5
@@ -42,7 +42,7 @@ def reciprocal_rank(hits: Hits, _ratings: Ratings, *, threshold: int = 1) -> flo
     return 1 / ranks[0] if ranks else 0.0
 
 
-def gain_of(ratings: Hits) -> float:
+def gain_of(ratings: Sequence[int | None]) -> float:
     gains = [0 if rating is None else 2**rating - 1 for rating in ratings]
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
@@ -67,10 +67,12 @@ def expected_reciprocal_rank(hits: Hits, _ratings: Ratings) -> float:
     return total
 
 
-def drawn(seed: int, *, fewest: int) -> tuple[dict[str, object], dict[str, object], list[tuple[Hits, Ratings]]]:
+def drawn(seed: int, *, fewest: int) -> tuple[Any, Any, list[tuple[Hits, Ratings]]]:
     """Return a request with ratings, responses, and of each query the ratings of its first hits and all ratings."""
     rng = random.Random(seed)
-    requests, responses, lists = [], {}, []
+    requests: list[Any] = []
+    responses: dict[str, Any] = {}
+    lists: list[tuple[Hits, Ratings]] = []
     for number in range(40):
         docs = [f"d{place}" for place in range(12)]
         ratings = {doc: rng.choice([0, 0, 1, 2, 3]) for doc in rng.sample(docs, rng.randint(1, 8))}
@@ -105,7 +107,8 @@ def test_a_counterpart_has_the_values_of_its_definition(
     notation: str, definition: Callable[[Hits, Ratings], float], options: EvaluationArguments
 ) -> None:
     request, responses, lists = drawn(3, fewest=1)
-    found = dh.evaluate(request, responses, [notation], ties="input", **options)
+    given: EvaluationArguments = {"ties": "input", **options}
+    found = dh.evaluate(request, responses, [notation], **given)
     (scores,) = found
     by_query = dict(zip(scores.query_ids.tolist(), scores.values.tolist(), strict=True))
     for number, (hits, ratings) in enumerate(lists):
@@ -144,11 +147,11 @@ def test_the_page_names_each_counterpart() -> None:
 
 def test_responses_of_msearch_are_those_of_search_in_their_order(tmp_path: Path) -> None:
     request, responses, _ = drawn(6, fewest=1)
-    whole = {"took": 5, "responses": [{**response, "status": 200} for response in responses.values()]}  # type: ignore[dict-item]
+    whole = {"took": 5, "responses": [{**response, "status": 200} for response in responses.values()]}
     (tmp_path / "msearch.json").write_text(json.dumps(whole), encoding="utf-8")
     by_place = {str(place): documents for place, documents in enumerate(dh.Run(responses).to_dict().values())}
     assert dh.read_run(tmp_path / "msearch.json").to_dict() == by_place
-    requests: list[dict[str, str]] = request["requests"]  # type: ignore[assignment]
-    ids = [one["id"] for one in requests]
-    named = dict(zip(ids, whole["responses"], strict=True))  # type: ignore[call-overload]
+    ids = [one["id"] for one in request["requests"]]
+    whole_responses: Any = whole["responses"]
+    named = dict(zip(ids, whole_responses, strict=True))
     assert dh.Run(named).to_dict() == dh.Run(responses).to_dict()

@@ -39,9 +39,9 @@ def test_a_cutoff_is_written_inside() -> None:
 
 def test_a_random_order_is_0_and_the_best_is_1() -> None:
     mean = (1 + 1 / 2 + 1 / 3) / 3
-    for relevant, rank in (("a", 1), ("b", 2), ("c", 3)):
+    for relevant, place in (("a", 1), ("b", 2), ("c", 3)):
         found = dh.evaluate({"q": {relevant: 1}}, RUN, "Adjusted(RR)").means()["Adjusted(RR)"]
-        assert found == pytest.approx((1 / rank - mean) / (1 - mean), abs=1e-15)
+        assert found == pytest.approx((1 / place - mean) / (1 - mean), abs=1e-15)
     tied = dh.evaluate({"q": {"a": 1}}, {"q": dict.fromkeys("abc", 1.0)}, "Adjusted(RR)")["Adjusted(RR)"]
     assert (tied.mean, tied.tie_max[0]) == (0, 1)
 

@@ -1,4 +1,4 @@
-"""Measures that are another thing with spans: AllHit and Adjusted, in all orders of the chunks; R over what is found."""
+"""Measures that are another thing with spans: AllHit and Adjusted in all orders of the chunks, R over what is found."""
 
 from __future__ import annotations
 

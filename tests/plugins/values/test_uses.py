@@ -264,3 +264,41 @@ def test_real_runs_have_the_p_of_ties_by_document_id(tmp_path: Path) -> None:
         (pair,), (other,) = found[measure], exact[measure]
         assert pair.difference == pytest.approx(other.difference, abs=1e-4)
         assert pair.p_value == pytest.approx(other.p_value, abs=0.01)
+
+
+def test_measures_are_chosen_among_those_of_a_file(files: list[str]) -> None:
+    whole = json.loads(ok("compare", *files, "--format", "json"))["pairs"]["b"]["a"]
+    for typed, measure in (("P@5", "P@5"), ("map", "AP"), ("MAP", "AP")):
+        chosen = json.loads(ok("compare", *files, "-m", typed, "--format", "json"))["pairs"]["b"]["a"]
+        assert [*chosen] == [measure]
+        assert chosen[measure]["difference"] == whole[measure]["difference"]
+        assert chosen[measure]["p_value"] == whole[measure]["p_value"]
+    result = call("compare", *files, "-m", "ERR")
+    assert result.exit_code != 0
+    assert "ERR was not evaluated" in result.stderr
+
+
+def test_a_measure_of_another_tool_alone_is_chosen_by_its_name(tmp_path: Path) -> None:
+    for name, value in (("a", 0.5), ("b", 0.75)):
+        rows = [f"{query},{measure},{value}" for query in ("q1", "q2") for measure in ("BLEU", "AP")]
+        (tmp_path / f"{name}.csv").write_text("query_id,measure,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    paths = [str(tmp_path / f"{name}.csv") for name in ("a", "b")]
+    printed = json.loads(ok("compare", *paths, "-m", "BLEU", "--format", "json"))
+    assert [*printed["pairs"]["b"]["a"]] == ["BLEU"]
+
+
+def test_whether_ties_reverse_a_difference_is_unknown(files: list[str]) -> None:
+    found = dh.compare_evaluations(files)
+    assert {pair.can_flip for pair in found.pairs} == {None}
+    assert all(math.isnan(pair.flip_probability) for pair in found.pairs)
+    assert "reversible by tie order" not in repr(found)
+    drawn_pairs = dh.compare(drawn(1)[0], {"a": drawn(1)[1], "b": drawn(2)[1]}, "RR").pairs
+    assert {pair.can_flip for pair in drawn_pairs} <= {True, False}
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_evaluate_says_what_takes_such_a_file(files: list[str], n_files: int) -> None:
+    result = call("evaluate", *files[:n_files])
+    assert result.exit_code == 2
+    assert "already evaluated" in result.stderr
+    assert "deadheat report" in result.stderr

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.core.cli.evaluators import EvaluatorOption, evaluator_asked
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import named_format, open_qrels, split_judgments
+from deadheat.core.cli.inputs import is_saved, named_format, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import COLLECTION, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, with_options
 from deadheat.core.cli.paths import INPUT, PATH, named_runs, shown_path
@@ -187,18 +188,19 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
     queries = read_queries(options)
     _check_together(output.form, systems, evaluator, options)
     rule = options["beside"] or rule_of_companions(conventions.ties)
-    evaluations, beside, unmatched = _evaluate(
-        qrels,
-        named,
-        measures,
-        conventions,
-        seed,
-        rule,
-        form=form,
-        systems=systems,
-        evaluator=evaluator,
-        save_depth=options["save_depth"] if targets else 0,
-    )
+    with _telling_of_values([qrels, *runs]):
+        evaluations, beside, unmatched = _evaluate(
+            qrels,
+            named,
+            measures,
+            conventions,
+            seed,
+            rule,
+            form=form,
+            systems=systems,
+            evaluator=evaluator,
+            save_depth=options["save_depth"] if targets else 0,
+        )
     sort = options["sort"] or ("given" if output.form == "trec" else "")
     evaluations = _in_order(sort, [weighed(one, queries, options) for one in evaluations])
     beside = {one.name: weighed(beside[one.name], queries, options) for one in evaluations if one.name in beside}
@@ -250,8 +252,31 @@ def _print_instead(request: EvaluationRequest) -> bool:
             evaluation.print_report(request)
             return True
     if not request.runs and not systems_asked():
+        _refuse_evaluated([request.qrels])
         raise missing("runs")
     return False
+
+
+def _refuse_evaluated(paths: Sequence[str]) -> None:
+    """Refuse files that hold what this command computes, with the commands that take them."""
+    for path in paths:
+        if is_saved(path):
+            raise click.UsageError(
+                f"{path} is already evaluated: give it to deadheat compare, gate, history or report in the place of"
+                f" QRELS RUN, as in deadheat report {path} -o page.html"
+            )
+
+
+@contextmanager
+def _telling_of_values(paths: Sequence[str]) -> Iterator[None]:
+    """Where a file cannot be read that holds values of another tool, say which commands take it."""
+    try:
+        yield
+    except DataError:
+        from deadheat.core.evaluation import saved  # of a saved evaluation the error says it already
+
+        _refuse_evaluated([path for path in paths if not saved.is_saved(path)])
+        raise
 
 
 def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evaluation]:

@@ -150,6 +150,18 @@ def is_saved(path: str | Path) -> bool:
     return is_evaluation(path)
 
 
+def load_saved(named: Mapping[str, str]) -> dict[str, dh.Evaluation]:
+    """Return saved evaluations, or values of another tool, by name: of what they hold the measures that -m names."""
+    from deadheat.core.evaluation.open_evaluations import load_each, with_measures
+    from deadheat.core.measures.notation import split_notation
+
+    evaluations = load_each(named)
+    notations = [notation for typed in asked().get("notations") or () for notation in split_notation(typed)]
+    if not notations:
+        return evaluations
+    return {name: with_measures(evaluation, notations) for name, evaluation in evaluations.items()}
+
+
 def named_saves(paths: Sequence[str]) -> dict[str, str]:
     """Return the paths of saved evaluations by their labels, where these tell them apart; else by their files."""
     from deadheat.core.evaluation import saved

@@ -10,6 +10,7 @@ from deadheat.core.checks import as_list, name_items
 from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_list
 
@@ -102,6 +103,27 @@ def load_each(named: Mapping[str, str | Path]) -> dict[str, Evaluation]:
             own = next(iter(systems.values())) if systems else load_evaluation(path)
             found.append((name, own.called(name)))
     return name_items(found, "")
+
+
+def with_measures(evaluation: Evaluation, measures: Iterable[MeasureLike]) -> Evaluation:
+    """Return an evaluation with some of its measures alone, in the order in which they are asked for.
+
+    Raises
+    ------
+    UnknownMeasureError
+        A measure is not in it.
+
+    Examples
+    --------
+    >>> evaluation = load_evaluation({"q1": {"map": 0.5, "P_5": 0.2, "BLEU": 0.7}})
+    >>> with_measures(evaluation, ["P@5", "BLEU"]).means()
+    {'P@5': 0.2, 'BLEU': 0.7}
+    """
+    chosen = {}
+    for measure in measures:
+        scores = evaluation[measure]
+        chosen[scores.measure] = scores
+    return Evaluation(chosen.values(), **evaluation.parts())
 
 
 def is_evaluation(path: str | Path) -> bool:

@@ -14,7 +14,7 @@ from deadheat.core.cli.beside_report import begin_names, with_companion_options,
 from deadheat.core.cli.errors import missing, refuse, refuse_if
 from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import is_saved, named_saves, open_pairs, open_qrels, split_judgments
+from deadheat.core.cli.inputs import is_saved, load_saved, named_saves, open_pairs, open_qrels, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import (
     COLLECTION,
@@ -204,15 +204,15 @@ def compare_files(
         None of saved evaluations.
     queries : Queries or None
     """
-    from deadheat.core.evaluation.open_evaluations import load_each
     from deadheat.core.evaluation.warned import warn_of_form
     from deadheat.plugins.compare.compare import compare_evaluated, compare_under
 
-    # report typos before large files are read
-    conventions, measures = conventions_of(options), measures_of(options)
-    design = design_of({**options, "baseline": named_baselines(options, named)})
     are_saved = not qrels and not systems and judgments_asked() is None
-    evaluations = load_each(named) if are_saved else {}
+    # report typos before large files are read; of saved evaluations -m names measures that they hold
+    conventions = conventions_of(options)
+    measures = () if are_saved else measures_of(options)
+    design = design_of({**options, "baseline": named_baselines(options, named)})
+    evaluations = load_saved(named) if are_saved else {}
     design.check_systems(
         [*(evaluations or named), *systems],
         has_clusters=options["cluster"] is not None,
@@ -267,9 +267,11 @@ def saved_evaluations(paths: list[str]) -> list[str]:
         other is not None,
         f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN...",
     )
-    of_labels = ("columns", "grades", "normalize_ids") if asked().get("judge") else ()
+    allowed = ["notations"]  # which choose among the measures that are there
+    if asked().get("judge"):
+        allowed += ["columns", "grades", "normalize_ids"]
     refuse(
-        [name for name in OF_EVALUATING if name not in of_labels],
+        [name for name in OF_EVALUATING if name not in allowed],
         f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate, or rescore",
     )
     return paths

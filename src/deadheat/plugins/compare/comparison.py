@@ -164,13 +164,14 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             self._check_use("margin" if self.detect is None else "detect")
 
     def __repr__(self) -> str:
-        n_significant, n_doubtful, n_open = (
-            int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
-        )
+        n_significant, n_doubtful = (int(self.pairs.column(name).sum()) for name in ("significant", "doubtful"))
+        reversible = "reversals by tie order unknown"
+        if knows_ties(self):
+            reversible = f"{int(self.pairs.column('can_flip').sum())} reversible by tie order"
         return escape_invisible(
             f"<Comparison of {', '.join(self.systems)} by {', '.join(one.label for one in self.measures)}:"
             f" {n_significant} of {format_count(len(self.pairs), 'difference')} significant,"
-            f" {n_open} reversible by tie order"
+            f" {reversible}"
             f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
         )
 

@@ -615,9 +615,11 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         )
     )
     largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
-    n_significant, n_open = (
-        sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
-    )
+    n_significant = sum(pair.significant for pair in pairs.values())
+    n_open = sum(pair.can_flip is True for pair in pairs.values())
+    reversed_by_ties = f"tie order can reverse {f'{n_open:,} of the {len(pairs):,}' if n_open else 'none'}"
+    if not of.knows_ties:
+        reversed_by_ties = "what tie order can reverse is not known"
     baselines, p = comparison.design.against, ", and its p value" * (n_systems <= MOST_WITH_P)
     empty = " (empty: 0)" * (n_systems <= MOST_WITH_NUMBERS)
     return finished(
@@ -626,7 +628,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         height=size * n_systems,
         title=f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
         f" ({n_queries(*(pair.n_queries for pair in pairs.values()))});"
-        f" tie order can reverse {f'{n_open:,} of the {len(pairs):,}' if n_open else 'none'}",
+        f" {reversed_by_ties}",
         notes=[
             f"Below the diagonal: how far the column's system leads the row's{p} (a star: significant).",
             f"Above it: probability, in percent{empty}, that random tie orders reverse the two.",

@@ -43,8 +43,8 @@ class Pair(InNotebooks):
         Queries on which the system is better (by the measure's direction), equal to within 1e-12, and worse.
     flip_probability : float
         Probability that ties broken at random reverse the sign of the exact mean difference; NaN if that is 0.
-    can_flip : bool
-        Whether any order of the ties reverses it.
+    can_flip : bool or None
+        Whether any order of the ties reverses it; None of values that came without rankings.
     flip_method : {"exact", "grid", "sampled", "normal", "none"}
         How the probability was found: exact; from the exact distribution of each query, summed on a grid, to about
         0.0001; from random orders of the ties; from a normal distribution with the exact variance, where that is
@@ -120,7 +120,7 @@ class Pair(InNotebooks):
     draws: int
     losses: int
     flip_probability: float
-    can_flip: bool
+    can_flip: bool | None
     # what is behind these
     flip_method: str
     flip_standard_error: float

@@ -116,6 +116,9 @@ def compare_sides(
     columns |= corrected(columns, design, np.repeat(np.arange(len(measures)), len(places)))
     with phase("flips", len(first)) as advance:
         _refine(columns, measures, places, advance)
+    is_unknown = np.repeat(np.array([not one.knows_ties for one in asked]), len(places))  # of values without rankings
+    if is_unknown.any():
+        columns["can_flip"] = np.where(is_unknown, None, columns["can_flip"])
     names = np.array([name_of(key) for key in row], object)
     unknown = np.broadcast_to(np.array(None, object), len(first))  # of very many pairs, without memory for each
     return Pairs(

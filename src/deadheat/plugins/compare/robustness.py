@@ -235,7 +235,7 @@ def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool)
     weights = {name: np.mean(1 / np.arange(n, n + n_equal[name] + 1)) for name, n in n_above.items()}
     chances = np.array([pair.flip_probability for pair in ordered])
     errors = np.array([pair.flip_standard_error for pair in ordered])
-    can_flip = np.array([pair.can_flip for pair in ordered])
+    can_flip = np.array([pair.can_flip is True for pair in ordered])
     found: dict[str, Any] = {}
     for name, of_pairs in (("tie_tau", np.ones(len(lower))), ("tie_tau_ap", np.array([weights[one] for one in lower]))):
         shares = of_pairs / of_pairs.sum()

@@ -100,7 +100,8 @@ class Verdict:
     flip_standard_error : float
         How far that may be off, as of the pair: where it is larger than the probability, or above 0.05, the
         probability is unknown.
-    can_flip : bool
+    can_flip : bool or None
+        Whether some order of the ties does it; None where that is unknown, as of values that came without rankings.
     n_systems, n_better, n_compared : int
         Systems; how many others the leader is shown to be better than, of how many that it is compared with.
     agree : tuple of str
@@ -147,7 +148,7 @@ class Verdict:
     n_clusters: int | None = None
     flip_probability: float = math.nan
     flip_standard_error: float = math.nan
-    can_flip: bool = False
+    can_flip: bool | None = False
     n_systems: int = 0
     n_better: int = 0
     n_compared: int = 0

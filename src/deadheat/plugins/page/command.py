@@ -16,7 +16,7 @@ from deadheat.core import hooks
 from deadheat.core.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.core.cli.evaluating import evaluate_each
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import check_inputs, named_saves, split_judgments
+from deadheat.core.cli.inputs import check_inputs, load_saved, named_saves, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, with_options
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
@@ -219,7 +219,6 @@ def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]
 
 def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
-    from deadheat.core.evaluation.open_evaluations import load_each
     from deadheat.plugins.page import Subject
 
     named = named_runs(paths) if qrels or judgments_asked() is not None else named_saves(paths)
@@ -229,7 +228,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         write_note(
             f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another"
         )
-    evaluated = load_each(named) if len(named) == 1 and not qrels else {}
+    evaluated = load_saved(named) if len(named) == 1 and not qrels else {}
     if len(named) > 1 or len(evaluated) > 1:
         comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)

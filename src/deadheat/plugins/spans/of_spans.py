@@ -1,6 +1,7 @@
 """Runs of chunks held against spans: which measures are of spans, and what they are here."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from deadheat.core.errors import MeasureError
 from deadheat.core.measures import (
@@ -63,20 +64,27 @@ def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 
 
 def _of_spans(measure: Measure) -> Measure:
-    is_recall = type(measure) is R and measure.norm == "R"  # a list that ends early has no fewer spans to find
-    if is_recall:
-        level = {"rel": measure.rel} if measure.names_rel else {}  # one that nobody names is that of `evaluate`
-        return StRecall(**level, cutoff=measure.cutoff).with_alias("R").with_label(measure.label)
-    if type(measure).__name__ == "AllHit":  # of another plugin
-        level = {"rel": measure.rel} if measure.names_rel else {}
-        return StAllHit(**level, cutoff=measure.cutoff).with_alias("AllHit").with_label(measure.label)
-    if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)) or type(measure).__name__ in ALSO_OF_CHUNKS:
+    if isinstance(measure, R) and measure.norm == "R":  # a list that ends early has no fewer spans to find
+        return StRecall(**_parameters_of(measure)).with_alias("R").with_label(measure.label)
+    name = type(measure).__name__
+    if name == "AllHit":  # of another plugin, as Adjusted
+        return StAllHit(**_parameters_of(measure)).with_alias("AllHit").with_label(measure.label)
+    if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)) or name in ALSO_OF_CHUNKS:
         return measure
-    if type(measure).__name__ == "Adjusted":  # of another plugin, too
-        return measure(measure=_of_spans(measure.measure)).with_label(measure.label)
+    if name == "Adjusted":
+        inside: Measure = vars(measure)["measure"]
+        return measure(measure=_of_spans(inside)).with_label(measure.label)
     instead = OF_TOPICS.get(type(measure), "")
     raise MeasureError(
         f"{measure.label} counts relevant chunks, and a span counts once however many chunks hit it",
         allowed=ALLOWED,
         hint=f"use {instead}" if instead else "",
     )
+
+
+def _parameters_of(measure: Measure) -> dict[str, Any]:
+    """Return the cutoff of a measure, and its lowest relevance: one that nobody names is that of `evaluate`."""
+    parameters = vars(measure)
+    if measure.names_rel:
+        return {"cutoff": parameters["cutoff"], "rel": parameters["rel"]}
+    return {"cutoff": parameters["cutoff"]}
