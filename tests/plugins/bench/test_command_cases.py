@@ -80,7 +80,7 @@ def test_findings_as_json(folder: Path) -> None:
         "place": "cases.json:5",
         "case_id": "cases-000",
         "message": r"expected id 'HP:1' does not match ^HP:\d{7}$",
-        "advice": "Did you mean 'HP:0000001'?",
+        "advice": "In that form it is 'HP:0000001'.",
         "kind": "malformed_id",
         "line": 5,
     }

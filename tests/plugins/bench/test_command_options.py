@@ -207,8 +207,8 @@ odd = Odd()
         ("own:ends", 3, ["in ends\n", "the reranker 'own:ends' raised SystemExit: 0"]),
         ("own:odd", 3, ["in __getattr__\n", "the reranker 'own:odd' raised KeyError: 'key'"]),
         ("ends_at_once:f", 3, ["in <module>\n", "the reranker 'ends_at_once:f' raised SystemExit: 5"]),
-        ("..:x", 2, ["rerankers must be module:function"]),
-        (":x", 2, ["rerankers must be module:function"]),
+        ("..:x", 2, ["--reranker must be module:function"]),
+        (":x", 2, ["--reranker must be module:function"]),
         ("own:nothing", 2, ["module 'own' has no attribute 'nothing'"]),
     ],
 )

@@ -19,6 +19,9 @@ OTHERWISE = {  # options whose arguments have other names
     "original_texts": "original",
     "ci_method": "method",
     "measure": "measures",
+    "retriever": "retrievers",
+    "reranker": "rerankers",
+    "similarity": "kind",
 }
 
 

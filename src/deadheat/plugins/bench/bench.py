@@ -58,7 +58,7 @@ from deadheat.plugins.bench.retrievers import (
     make_retrievers,
     reranked,
 )
-from deadheat.plugins.bench.searching import notes_of_run, search_parts
+from deadheat.plugins.bench.searching import notes_of_phrases, notes_of_run, search_parts
 from deadheat.plugins.bench.store import Store
 from deadheat.plugins.compare.comparison import assemble
 from deadheat.plugins.more_measures.largest import MaxRel
@@ -249,6 +249,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     )
     notes: list[Warning | str] = [
         *confused,
+        *notes_of_phrases(systems, parts),
         *map(NoteWarning, (*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None))),
         *(
             map(NoteWarning, ["margin changes no value: no set has cases that a pair_id pairs"])
@@ -418,7 +419,8 @@ def _check_parts(
         identity(system)
         if isinstance(system, RunFile):
             for part in parts:
-                system.look_up([case.case_id for case in part.cases], of=str(part))
+                query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
+                system.look_up(query_ids, texts, of=str(part))
 
 
 def _confirm(parts: Sequence[CaseGroup], systems: Mapping[str, System], confirm: Callable[[str], bool] | None) -> None:

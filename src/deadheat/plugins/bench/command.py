@@ -51,12 +51,13 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     type=INPUT,
     multiple=True,
     metavar="NAME",
-    help="bm25, with options as in 'bm25(k1=1.2)'; string, for similar strings; a run file; the name or folder of a"
-    " sentence-transformers model. Several run files, such as one per language, make one retriever as"
-    " \"run('de.run', 'en.run', name='mine')\"."
+    help="bm25, with options as in 'bm25(k1=1.2)'; string, for similar strings; a run file, or a table of results with"
+    " ids or texts of the cases; the name or folder of a sentence-transformers model. Several run files, such as one"
+    " per language, make one retriever as \"run('de.run', 'en.run', name='mine')\"."
     " May be repeated; default bm25.",
     rank=130,
 )
+@with_options("ascending", "decimal")
 @option(
     "--reranker",
     "rerankers",
@@ -210,7 +211,8 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE",
     )
     language = normalised(options["language"])
-    own = {"id_pattern": options["id_pattern"], "language": language, "columns": options["columns"]}
+    of_cases, of_runs = _columns(options["columns"])
+    own = {"id_pattern": options["id_pattern"], "language": language, "columns": of_cases}
     with warnings.catch_warnings(record=True, action="always") as caught:
         sets = [dh.read_cases(path, format=options["input_format"], **own) for path in cases]
         for path, one in zip(cases, sets, strict=True):
@@ -222,7 +224,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         result = dh.bench(
             sets,
             collection,
-            list(options["retrievers"]) or "bm25",
+            [_retriever(text, of_cases, of_runs, options) for text in options["retrievers"]] or "bm25",
             measures,
             options["k"],
             options["output"],
@@ -260,6 +262,34 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
 
 
 INNER = ("baselines", "is_default_correction", "is_fixed", "n_strata")  # fields of a design that bench does not take
+
+
+def _columns(named: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns of cases, and those of run files, which are written as run.doc_id=hit."""
+    of_cases: dict[str, str] = {}
+    of_runs: dict[str, str] = {}
+    for name, column in named.items():
+        if name.startswith("run."):
+            of_runs[name.removeprefix("run.")] = column
+        else:
+            of_cases[name] = column
+    return of_cases, of_runs
+
+
+def _retriever(
+    text: str, of_cases: Mapping[str, str], of_runs: Mapping[str, str], options: Mapping[str, Any]
+) -> dh.Retriever:
+    """Return the retriever that is meant; a run file is read as the options say."""
+    from deadheat.plugins.bench.retrievers import RunFile, make_retriever
+
+    retriever = make_retriever(text)
+    if not isinstance(retriever, RunFile):
+        return retriever
+    columns = dict(retriever.columns) or dict(of_runs)
+    if "text" in of_cases:  # the column of phrases may have the same name in both
+        columns.setdefault("text", of_cases["text"])
+    ascending = options["ascending"] or retriever.ascending
+    return RunFile(*retriever.paths, name=retriever.name, columns=columns, ascending=ascending)
 
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:

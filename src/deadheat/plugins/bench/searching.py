@@ -8,12 +8,22 @@ from typing import NamedTuple
 
 import polars as pl
 
-from deadheat.core.errors import NoteWarning
+from deadheat.core.errors import DeadheatWarning, NoteWarning
 from deadheat.core.evaluation.stratum import NONE
-from deadheat.core.wording import format_count, format_list
+from deadheat.core.wording import did_you_mean, format_count, format_list
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.result import Key
-from deadheat.plugins.bench.retrievers import BM25, GradedAnswers, Reranked, System, best, identity, key_of, retrieve
+from deadheat.plugins.bench.retrievers import (
+    BM25,
+    GradedAnswers,
+    Reranked,
+    RunFile,
+    System,
+    best,
+    identity,
+    key_of,
+    retrieve,
+)
 from deadheat.plugins.bench.store import Store
 
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
@@ -91,6 +101,36 @@ def search_parts(
                 store.write(named, key, found, seconds, n_cases=len(part.cases), answers=answers)
             tell(f"{name} on {part}: {format_count(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
         yield named, part, Searched(found, answers)
+
+
+def notes_of_phrases(systems: Mapping[str, System], parts: Sequence[CaseGroup]) -> list[Warning]:
+    """Say of which runs the cases were found by their texts; warn of phrases that are no case."""
+    notes: list[Warning] = []
+    for name, system in systems.items():
+        run = system.first if isinstance(system, Reranked) else system
+        if not isinstance(run, RunFile):
+            continue
+        ids = {case.case_id for part in parts for case in part.cases}
+        texts = [case.text for part in parts for case in part.cases]
+        by_phrase: dict[str, str] = {}
+        for part in parts:
+            cases = part.cases
+            by_phrase |= run.find_by_phrase([case.case_id for case in cases], [case.text for case in cases])
+        if not by_phrase:
+            continue
+        n_cases = format_count(len(texts), "case")
+        note = f"{name}: {len(by_phrase):,} of {n_cases} found by their texts, as the run has no ids of theirs"
+        notes.append(NoteWarning(note))
+        known = {*ids, *by_phrase.values()}
+        others = [query for query in run.queries if query not in known]
+        if others:
+            what = "query of it is" if len(others) == 1 else "queries of it are"
+            note = f"{name}: {len(others):,} {what} no case: {format_list([*map(repr, others)])}"
+            near = did_you_mean(others[0], texts)
+            if near:
+                note += f". {near}"
+            notes.append(DeadheatWarning(note))
+    return notes
 
 
 def notes_of_run(key: Key, part: CaseGroup, searched: Searched, documents: Collection) -> list[NoteWarning]:

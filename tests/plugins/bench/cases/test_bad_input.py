@@ -34,11 +34,11 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
     path = written(tmp_path, rows)
     with pytest.raises(CasesError) as caught:
         dh.read_cases(path)
-    unlike = r"does not match ^HP:\d{7}$. Did you mean"
+    unlike = r"does not match ^HP:\d{7}$. In that form it is"
     assert str(caught.value).splitlines() == [
         f"{path}: 2 of 3 cases cannot be used:",
-        f"  {path}:6: case 'cases-000': expected id 'HP:125' (number 2 of 3) {unlike} 'HP:0000125'?",
-        f"  {path}:7: case 'cases-000': expected id 'hp:0000001' (number 3 of 3) {unlike} 'HP:0000001'?",
+        f"  {path}:6: case 'cases-000': expected id 'HP:125' (number 2 of 3) {unlike} 'HP:0000125'.",
+        f"  {path}:7: case 'cases-000': expected id 'hp:0000001' (number 3 of 3) {unlike} 'HP:0000001'.",
         f"  {path}:26: case 'c': expected id 'HP:0001250' appears 3 times. Keep it once.",
     ]
     assert [one.kind for one in caught.value.findings] == ["malformed_id", "malformed_id", "repeated_id"]
@@ -59,10 +59,10 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": "t", "expected_ids": ["a", 3]}, "expected id 3 (number 2 of 2) is not text. Write it in quotes."),
         ({"text": "t", "expected_ids": ["a", ""]}, "expected id '' (number 2 of 2) is empty. Remove it."),
         ({"text": "t", "expected_ids": ["a "]}, "expected id 'a ' has spaces around it. Write 'a'."),
-        ({"text": "t", "expected_ids": ["HP_0001250"]}, r"does not match ^HP:\d{7}$. Did you mean 'HP:0001250'?"),
+        ({"text": "t", "expected_ids": ["HP_0001250"]}, r"does not match ^HP:\d{7}$. In that form it is 'HP:0001250'."),
         ({"text": "t", "expected_hpo_ids": ["Seizure"]}, r"expected id 'Seizure' does not match ^HP:\d{7}$."),
-        ({"text": "t", "expected_hpo_ids": ["1250"]}, "Did you mean 'HP:0001250'?"),
-        ({"text": "t", "expected_hpo_ids": ["HP:0001250\n"]}, "Did you mean 'HP:0001250'?"),
+        ({"text": "t", "expected_hpo_ids": ["1250"]}, "In that form it is 'HP:0001250'."),
+        ({"text": "t", "expected_hpo_ids": ["HP:0001250\n"]}, "In that form it is 'HP:0001250'."),
         ({"text": "t", "expected_hpo_ids": ["HP:०००१२५०"]}, "does not match"),
         (
             {"text": "t", "expected_ids": ["a"], "expected_hpo_ids": ["HP:0001250"]},

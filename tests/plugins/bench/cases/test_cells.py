@@ -117,3 +117,12 @@ def test_ids_of_a_given_pattern_in_any_usual_form(tmp_path: Path) -> None:
     path.write_text('text,HPO-ID\n"x","HP:0001250, HP:125"\n')
     with pytest.raises(CasesError, match=r"cases.csv:2: .*'HP:0001250, HP:125' does not match"):
         dh.read_cases(path)
+
+
+def test_grades_with_decimal_commas_where_semicolons_separate(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text("text;expected_ids;relevance\nbird;D1|D2;1,5|0,25\nfish;D3;2\n")
+    assert [case.relevance for case in dh.read_cases(path)] == [(1.5, 0.25), (2.0,)]
+    path.write_text('text,expected_ids,relevance\nbird,D1,"1,5"\n')
+    with pytest.raises(CasesError, match="'1,5', expected a positive number"):
+        dh.read_cases(path)

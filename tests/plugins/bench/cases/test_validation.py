@@ -222,6 +222,25 @@ def test_ids_and_the_ontology(tmp_path: Path) -> None:
     assert unknown.message == "expected id 'HP:9999999' (lines 53, 63) is not in the ontology"
 
 
+def test_only_ids_that_exist_are_suggested(tmp_path: Path) -> None:
+    rows = [{**row, "expected_hpo_ids": [one]} for row, one in zip(many(2), ("HP:1250", "HP:12345"), strict=True)]
+    for row in rows:
+        del row["expected_ids"]
+    path = written(tmp_path, rows)
+    advice = [one.advice for one in validate(path, ontology=SMALL).errors]
+    assert advice == ["Did you mean 'HP:0001250'?", ""]
+    assert "Did you mean" not in "".join(one.advice for one in validate(path).errors)
+
+
+@pytest.mark.parametrize("name", ["HPO-ID", "hpo_code", "expected_hpo_ids"])
+def test_ids_of_hpo_are_checked_also_if_their_column_is_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(f"phrase,{name}\nfits,0001250\nTalipes varus,HP:0001762\n")
+    for columns in (None, {"expected_ids": name}, {"expected_hpo_ids": name}):
+        (error,) = validate(path, columns=columns).errors
+        assert (error.kind, error.line) == ("malformed_id", 2)
+
+
 @pytest.mark.parametrize(("n", "width", "use"), [(9, "0.33", "a quick check only"), (70, "0.12", "development")])
 def test_too_few_cases(n: int, width: str, use: str, tmp_path: Path) -> None:
     one = only(validate(written(tmp_path, many(n))), "few_cases")

@@ -192,7 +192,7 @@ def test_a_run_file_is_looked_up_by_the_ids_of_the_cases(tmp_path: Path) -> None
     assert isinstance(retriever, RunFile)
     assert retriever.name == "old"
     assert found(retriever, ["-", "any", "text"], k=2) == [{}, {"D1": 0.9, "D2": 0.5, "D3": 0.5}, {}]
-    with pytest.raises(DataError, match=r"none of the 1 cases, such as 'c1'; it has 'q1', 'q9'"):
+    with pytest.raises(DataError, match=r"none of the 1 cases, such as 'c1' \('text'\), .*; it has 'q1', 'q9'"):
         retrieve(retriever, ["c1"], ["text"], 2)
     with pytest.raises(ParameterError, match="look_up"):
         retriever.search(["text"], 2)

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -54,6 +54,12 @@ _WORDS = {  # of difficulty
     }.items()
     for word in words.split()
 }
+
+TEXT_NAMES = ("text", *_NAMES["text"])  # what columns of texts are called
+
+_WORDS_FOR_TEXT = frozenset((*TEXT_NAMES, "term", "label", "name", "bezeichnung", "befund", "symptom", "finding"))
+_NO_LANGUAGES = frozenset(("id", "no"))  # a number or an id, not Indonesian and Norwegian
+_TEXT_IN = re.compile(r"text_[a-z]{2,3}(-[a-z0-9]{2,8})*")  # the texts in one language, of a table that has several
 
 WANTED = Wanted(
     what="cases",
@@ -126,6 +132,8 @@ class CaseFile:
     records : Records
     rows : list of dict, shape (n_cases,)
         The fields of each case, as JSON holds them.
+    places : list of int, shape (n_cases,)
+        The place in `records` of each case: a row with texts in several languages is a case of each.
     named : dict of str to str
         What the file calls the fields that it calls otherwise, by field.
     language : str or None
@@ -141,6 +149,7 @@ class CaseFile:
     path: Path
     records: Records
     rows: list[dict[str, Any]]
+    places: list[int]
     named: Mapping[str, str]
     language: str | None
     found: list[Case] = field(default_factory=list)
@@ -183,15 +192,21 @@ class CaseFile:
         line, case_id = (about.line, about.case_id) if isinstance(about, Case) else (about, "")
         return finding(self.path, line, kind, message, advice, case_id=case_id)
 
+    def line(self, place: int) -> int | None:
+        """Return the line on which a case begins."""
+        return self.records.line(self.places[place])
+
     def line_of(self, place: int, *keys: str | int) -> int | None:
         """Return the line on which a case, or a part of it, begins."""
         if not (self.records.json and keys):
-            return self.records.line(place)
-        row: Any = self.records.table[place]
+            return self.line(place)
+        row: Any = self.records.table[self.places[place]]
         head = self.named.get(str(keys[0]), keys[0])
         head = head if head in row else keys[0]
+        if head not in row:  # of a text in one of several languages
+            return self.line(place)
         inside = keys[1:] if isinstance(row[head], list | dict) else ()  # an id may be no list
-        return self.records.json.line_of([*self.records.keys, place, head, *inside])
+        return self.records.json.line_of([*self.records.keys, self.places[place], head, *inside])
 
 
 def content_of_qrels(path: Path, format: str | None) -> Content:  # noqa: A002 - as read_cases has it
@@ -268,25 +283,34 @@ def examine(
     format: str | None = None,  # noqa: A002 - as read_cases
     language: str | None = None,
     columns: Mapping[str, str] | None = None,
+    terms: Container[str] | None = None,
 ) -> CaseFile:
     """Read every row of a file as a case, or find what is wrong with it; an empty cell is a missing field.
+
+    Parameters
+    ----------
+    path, id_pattern, format, language, columns
+        As for :func:`read_cases`.
+    terms : container of str, optional
+        The ids that exist: what is suggested for a malformed one is one of them.
 
     Raises
     ------
     DataError
         The file is missing, empty or malformed; with the line, where there is one.
     """
-    pattern = None if id_pattern is None else as_pattern("id_pattern", id_pattern, HPO_PATTERN.pattern, re.ASCII)
+    pattern = None if id_pattern is None else as_pattern("id_pattern", id_pattern, "HP:[0-9]{7}", re.ASCII)
     path = check_readable(path)
     records = read_records(path, format, WANTED)
     named = fields_in(records.columns, columns, path)
     rows = _rows(records, named, path, pattern or HPO_PATTERN)
     if not rows:
         raise DataError("no case in it", allowed="at least one text with its expected ids", path=path)
-    reading = CaseFile(path, records, rows, named, language)
+    rows, places = _split_languages(rows, "_".join(make_label(path).split()))
+    reading = CaseFile(path, records, rows, places, named, language)
     seen: dict[object, int] = {}  # the place of each case_id, and of each pair_id with its language
     for place in range(len(rows)):
-        _examine(reading, place, pattern, seen)
+        _examine(reading, place, pattern, seen, terms)
     return reading
 
 
@@ -316,15 +340,9 @@ def fields_in(
     if not isinstance(given, Mapping | None):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'text': 'phrase'}")
     found = dict(given or {})
-    for own, name in found.items():
-        check_choice("columns", own, FIELDS)
-        if name not in names:
-            raise ColumnError(
-                f"no column {name!r} in the cases",
-                allowed=f"one of {', '.join(map(repr, names))}",
-                hint=did_you_mean(name, names),
-                path=path,
-            )
+    _check_named(found, names, path)
+    if _is_of_hpo(found.get(IDS[0])):  # its ids are checked, whatever it is called here
+        found[HPO_IDS] = found.pop(IDS[0])
     for own, accepted in _NAMES.items():
         if not {own, *(IDS if own in IDS else ())}.isdisjoint((*names, *found)):
             continue
@@ -333,7 +351,64 @@ def fields_in(
             known = [name for name in names if name.startswith(("expected_", "gold_")) and name not in found.values()]
         if len(known) == 1 and known[0] not in found.values():
             found[own] = known[0]
+    if "text" not in {*names, *found} and not any(map(_TEXT_IN.fullmatch, found)):
+        found |= _texts_by_language([name for name in names if name not in found.values()])
     return found
+
+
+def _check_named(given: Mapping[str, str], names: Sequence[str], path: Path | None) -> None:
+    """Raise for a field that cases do not have, and for a column that the file does not have."""
+    for own, name in given.items():
+        if not _TEXT_IN.fullmatch(own):
+            check_choice("columns", own, FIELDS)
+        if name not in names:
+            raise ColumnError(
+                f"no column {name!r} in the cases",
+                allowed=f"one of {', '.join(map(repr, names))}",
+                hint=did_you_mean(name, names),
+                path=path,
+            )
+
+
+def _is_of_hpo(name: str | None) -> bool:
+    """Tell whether a column is named after ids of HPO."""
+    return name is not None and _folded(name) in map(_folded, (HPO_IDS, *_NAMES[HPO_IDS]))
+
+
+def _texts_by_language(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of texts in several languages, by fields such as text_de; empty if there are not two.
+
+    Examples
+    --------
+    >>> _texts_by_language(["Nr", "Begriff deutsch", "Begriff (englisch)"])
+    {'text_de': 'Begriff deutsch', 'text_en': 'Begriff (englisch)'}
+    >>> _texts_by_language(["de", "en", "question_id"]), _texts_by_language(["Deutsch", "HPO"])
+    ({'text_de': 'de', 'text_en': 'en'}, {})
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        code = language_in_name(name)
+        if code is None:
+            continue
+        if f"text_{code}" in found:  # which of them is the text is not known
+            return {}
+        found[f"text_{code}"] = name
+    return found if len(found) > 1 else {}
+
+
+def language_in_name(name: str) -> str | None:
+    """Return the language of a column that is named after one, perhaps beside a word for text; else None.
+
+    Examples
+    --------
+    >>> [language_in_name(name) for name in ("Deutsch", "text_en", "phrase (FR)", "query_id", "Begriff")]
+    ['de', 'en', 'fr', None, None]
+    """
+    words = re.findall(r"[^\W_]+", name.casefold())
+    others = [word for word in words if word not in _WORDS_FOR_TEXT]
+    if len(others) != 1 or others[0] in _NO_LANGUAGES:
+        return None
+    return code_of(others[0])
 
 
 def _folded(name: str) -> str:
@@ -354,8 +429,10 @@ def _rows(records: Records, named: Mapping[str, str], path: Path, pattern: re.Pa
         ]
     else:
         _check_columns(rows, fields, path)
+        mark = "," if records.separator == ";" else "."  # of decimals
         rows = [
-            {name: _cell(name, cell, pattern) for name, cell in row.items() if cell and cell.strip()} for row in rows
+            {name: _cell(name, cell, pattern, mark) for name, cell in row.items() if cell and cell.strip()}
+            for row in rows
         ]
     for row in rows:
         for name, usual in (("language", code_of), ("difficulty", lambda word: _WORDS.get(word.strip().casefold()))):
@@ -367,6 +444,10 @@ def _rows(records: Records, named: Mapping[str, str], path: Path, pattern: re.Pa
 def _check_columns(rows: Sequence[Mapping[str, str | None]], fields: Mapping[str, str], path: Path) -> None:
     """Raise for columns that are needed and not recognised: all of them at once, with what the others may be."""
     lacking = [names[0] for names in (("text",), IDS) if set(names).isdisjoint(fields.values())]
+    of_languages = [own for own in fields.values() if _TEXT_IN.fullmatch(own)]
+    if of_languages:
+        lacking = [name for name in lacking if name != "text"]
+        _check_languages(fields, path)
     if not lacking:
         return
     unknown = [name for name in fields.values() if name not in FIELDS]
@@ -388,8 +469,47 @@ def _check_columns(rows: Sequence[Mapping[str, str | None]], fields: Mapping[str
     )
 
 
-def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
-    """Return what JSON would hold for a cell: ids and grades are lists."""
+def _check_languages(fields: Mapping[str, str], path: Path) -> None:
+    """Raise for columns of languages beside a column that says the language of each row, or beside a text."""
+    for other in ("language", "text"):
+        if other in fields.values():
+            column = next(name for name, own in fields.items() if own == other)
+            raise ColumnError(
+                f"texts in columns of their languages, and a column of {other}s {column!r} as well",
+                allowed="one of both",
+                path=path,
+            )
+
+
+def _split_languages(rows: Sequence[dict[str, Any]], name: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return a case for each text of a row with texts in several languages, which are a pair; and their rows.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    name : str
+        Of the set: what cases without an id are called by.
+    """
+    if not any(_TEXT_IN.fullmatch(own) for row in rows for own in row):
+        return list(rows), list(range(len(rows)))
+    cases: list[dict[str, Any]] = []
+    places: list[int] = []
+    for place, row in enumerate(rows):
+        texts = {own.removeprefix("text_"): text for own, text in row.items() if _TEXT_IN.fullmatch(own)}
+        others = {own: value for own, value in row.items() if not _TEXT_IN.fullmatch(own)}
+        case_id = others.get("case_id") or f"{name}-{place:03d}"
+        if not texts:
+            cases.append(others | {"case_id": case_id})
+            places.append(place)
+        for language, text in texts.items():
+            pair = {"case_id": f"{case_id}-{language}", "pair_id": others.get("pair_id") or case_id}
+            cases.append(others | pair | {"text": text, "language": language})
+            places.append(place)
+    return cases, places
+
+
+def _cell(name: str, cell: str, pattern: re.Pattern[str], mark: str) -> object:
+    """Return what JSON would hold for a cell: ids and grades are lists; `mark` may be the decimal one of grades."""
     if name == "case_id":
         return cell  # ids are exact
     if name not in {*IDS, "relevance"}:
@@ -401,19 +521,25 @@ def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
         with suppress(ValueError, RecursionError):
             found = json.loads(cell)
             parts = [str(one) if isinstance(one, int) and not isinstance(one, bool) else one for one in found]
-    return parts if name in IDS else [_number(part) for part in parts]
+    return parts if name in IDS else [_number(part, mark) for part in parts]
 
 
-def _number(given: object) -> object:
+def _number(given: object, mark: str) -> object:
     try:
-        return float(str(given).strip())
+        return float(str(given).strip().replace(mark, "."))
     except ValueError:
         return given  # reported where grades are checked
 
 
-def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, seen: dict[object, int]) -> None:
+def _examine(
+    reading: CaseFile,
+    place: int,
+    pattern: re.Pattern[str] | None,
+    seen: dict[object, int],
+    terms: Container[str] | None,
+) -> None:
     """Add the case of a row to a reading, or what is wrong with it."""
-    row, misfit = reading.rows[place], reading.records.misfits.get(place)
+    row, misfit = reading.rows[place], reading.records.misfits.get(reading.places[place])
     given, case_id = row.get("case_id"), ""
     wrong: list[Wrong] = []
     if misfit:
@@ -427,7 +553,7 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
         labels = {name: label(row.get(name)) for name in ("difficulty", "category", "pair_id")}
         said = label(row.get("language")) or label(reading.records.metadata.get("language")) or reading.language
         language = normalised(said or reading.of_folder)
-        ids, grades, unexpected = _expected(row, pattern)
+        ids, grades, unexpected = _expected(row, pattern, terms)
         wrong += _repeated(reading, place, seen, case_id=case_id, pair=labels["pair_id"], language=language)
         wrong += [*_wrong_text(row), *unexpected]
     if wrong:
@@ -446,7 +572,7 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
             as_text(row.get("description")) or "",
             language,
             domain=next(filter(None, (label(row.get(name)) for name in DOMAINS)), None),
-            line=reading.records.line(place),
+            line=reading.line(place),
             **labels,
         )
     )
@@ -467,7 +593,7 @@ def _repeated(
             yield (
                 f"repeated_{name}",
                 keys,
-                f"the case on line {reading.records.line(first)} has this {name} too{of}",
+                f"the case on line {reading.line(first)} has this {name} too{of}",
                 advice,
             )
 
@@ -482,7 +608,7 @@ def _wrong_text(row: Mapping[str, Any]) -> Iterator[Wrong]:
 
 
 def _expected(
-    row: Mapping[str, Any], pattern: re.Pattern[str] | None
+    row: Mapping[str, Any], pattern: re.Pattern[str] | None, terms: Container[str] | None
 ) -> tuple[tuple[str, ...], tuple[float, ...], list[Wrong]]:
     """Return the expected ids, their grades (1 without any), and what is wrong with them."""
     name, *others = [name for name in IDS if row.get(name) is not None] or IDS[:1]
@@ -490,7 +616,9 @@ def _expected(
         both = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
         return (), (), [("no_expected_id", (IDS[1],), both, "Keep one list.")]
     given, grades = row.get(name), row.get("relevance")
-    wrong = list(_wrong_ids(given, name, HPO_PATTERN if name == HPO_IDS and pattern is None else pattern))
+    if name == HPO_IDS and pattern is None:
+        pattern = HPO_PATTERN
+    wrong = list(_wrong_ids(given, name, pattern, terms))
     ids = () if wrong or given is None else tuple(given)
     if wrong or grades is None:
         return ids, (1.0,) * len(ids), wrong
@@ -499,7 +627,9 @@ def _expected(
     return ids, () if wrong else tuple(float(grades[key]) for key in keys), wrong
 
 
-def _wrong_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> Iterator[Wrong]:
+def _wrong_ids(
+    given: object, name: str, pattern: re.Pattern[str] | None, terms: Container[str] | None
+) -> Iterator[Wrong]:
     """Give what is wrong with the expected ids in a field; None if it is not there."""
     if given is None:
         yield "no_expected_id", (), f"no field {name!r}", "List the ids that a search for the text should find."
@@ -509,7 +639,7 @@ def _wrong_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> Ite
         yield "malformed_id", (name,), f"{name} must be a list of ids, got {got}", advice
     else:
         for place, one in enumerate(given):
-            problem, advice = _problem(one, pattern)
+            problem, advice = _problem(one, pattern, terms)
             where = "" if len(given) == 1 else f" (number {place + 1} of {len(given)})"
             if problem:
                 yield "malformed_id", (name, place), f"expected id {quoted(one)}{where} {problem}", advice
@@ -550,7 +680,7 @@ def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: A
             )
 
 
-def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
+def _problem(given: object, pattern: re.Pattern[str] | None, terms: Container[str] | None) -> tuple[str, str]:
     """Return what is wrong with an id, and how to fix it; empty texts if nothing is."""
     if not isinstance(given, str):
         return "is not text", "Write it in quotes."
@@ -566,8 +696,12 @@ def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
     upper = plain.upper()
     number = re.sub(r"^(HPO?)?[:_\- ]*", "", upper)
     tries = [plain, upper, upper.replace("_", ":").replace("-", ":"), f"HP:{number:0>7}"]
-    near = (f"Did you mean {one!r}?" for one in tries if pattern.fullmatch(one))
-    return f"does not match {pattern.pattern}", next(near, "")
+    near = [one for one in tries if pattern.fullmatch(one)]
+    if terms is None:  # whether there is such an id is not known
+        advice = f"In that form it is {near[0]!r}." if near else ""
+    else:
+        advice = next((f"Did you mean {one!r}?" for one in near if one in terms), "")
+    return f"does not match {pattern.pattern}", advice
 
 
 def finding(

@@ -16,7 +16,16 @@ from deadheat.core.report.model import Column, Fact, Report, Table, prose_fact, 
 from deadheat.core.structures import group_values
 from deadheat.core.wording import did_you_mean, format_count, quote_text
 from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, label, summarise
-from deadheat.plugins.bench.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, quoted
+from deadheat.plugins.bench.cases.reading import (
+    FIELDS,
+    IDS,
+    CaseFile,
+    Finding,
+    examine,
+    finding,
+    language_in_name,
+    quoted,
+)
 from deadheat.plugins.bench.languages import code_of, guess, known
 from deadheat.plugins.bench.ontology import Ontology, read_ontology
 
@@ -119,7 +128,7 @@ def validate(
     path = check_readable(path)
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     try:
-        file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
+        file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns, terms=terms)
     except DataError as error:
         return Validation(
             Path(path),
@@ -200,12 +209,15 @@ def half_width(n: int) -> float:
 def unread_fields(file: CaseFile) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
     for name, own in group_values(
-        (name, file.records.line(place))
+        (name, file.line(place))
         for place, row in enumerate(file.rows)
         for name in row
         if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None)
     ).items():
         near = "Keep one of domain and hpo_domain." if name in FIELDS else did_you_mean(name, FIELDS)
+        language = language_in_name(name)
+        if language is not None:
+            near = f"If it has the texts in {language!r}, name the columns of all languages, such as text_{language}."
         yield file.warning("unread_field", f"field {name!r} is not read{_in_cases(own)}", near, about=own[0])
     source, keys = file.records.json, file.records.keys
     for name in source.value if source and isinstance(source.value, dict) else ():
@@ -299,7 +311,7 @@ def shared_ids(file: CaseFile) -> Iterator[Finding]:
                 "shared_ids",
                 f"{len(sharing):,} of {format_count(len(part), 'case')}{of} expect an id that an earlier case expects"
                 f" too ({listed_lines(sharing)})",
-                "They are not independent: use cluster intervals, one cluster for each expected id.",
+                "They are not independent: use cluster intervals (bench --cluster expected_ids).",
             )
 
 

@@ -19,8 +19,10 @@ from deadheat.core.errors import DataError, DuplicateError, ParameterError, Sour
 from deadheat.core.io.files import BLOCK, check_readable
 from deadheat.core.io.unpacking import open_file
 from deadheat.core.structures import T, group_values
+from deadheat.core.wording import quote_text
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import listed
+from deadheat.plugins.bench.retrievers.result_tables import find_by_phrase, open_results
 
 STRINGS = ("best", "joined")
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -126,7 +128,7 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
         The retriever returned a score that is not a number, a document twice, or an id that is not text.
     """
     found = (
-        retriever.look_up(query_ids)
+        retriever.look_up(query_ids, texts)
         if isinstance(retriever, RunFile)
         else _frame(retriever.name, retriever.search(texts, k), query_ids)
     )
@@ -223,15 +225,20 @@ def _digest(path: Path) -> str:
 
 
 class RunFile:
-    """What a system has already found, read from run files and looked up by the ids of the cases.
+    """What a system has already found, read from run files and looked up by the ids of the cases, or by their texts.
 
     Parameters
     ----------
     *paths : path
-        As for `read_run`: TREC, CSV, TSV, Parquet, JSON Lines, JSON. Several, such as one a language, are one run; a
-        query may appear in only one of them.
+        As for `read_run`: TREC, CSV, TSV, Parquet, JSON Lines, JSON; or an Excel workbook. Several, such as one a
+        language, are one run; a query may appear in only one of them. Queries that are no ids of cases are found by
+        the texts of the cases, whatever their upper case and blanks.
     name : str, optional
         By default the files', without their format.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"text": "symptom", "doc_id": "hit"}``.
+    ascending : bool, default False
+        Whether lower scores rank first, as of distances.
 
     Raises
     ------
@@ -239,21 +246,34 @@ class RunFile:
         There is no path.
     """
 
-    def __init__(self, *paths: str | Path, name: str | None = None) -> None:
+    def __init__(
+        self,
+        *paths: str | Path,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        ascending: bool = False,
+    ) -> None:
         if not paths:
             raise ParameterError(
                 "needs the path of a run file, or of several, as in \"run('de.run', 'en.run')\"", argument="run"
             )
         self.paths = tuple(Path(check_readable(path)) for path in paths)
         self.name = name or "+".join(map(make_label, self.paths))
+        self.columns = dict(columns or {})
+        self.ascending = ascending
 
     def __repr__(self) -> str:
         return f"RunFile({', '.join(repr(str(path)) for path in self.paths)})"
 
     @property
     def key(self) -> dict[str, object]:
-        """The content of the files."""
-        return {"retriever": "run", "sha256": [_digest(path) for path in self.paths]}
+        """The content of the files, and how they are read."""
+        key: dict[str, object] = {"retriever": "run", "sha256": [_digest(path) for path in self.paths]}
+        if self.columns:
+            key["columns"] = self.columns
+        if self.ascending:
+            key["ascending"] = True
+        return key
 
     def index(self, documents: Collection) -> None:
         """Do nothing: the run holds what was found."""
@@ -264,12 +284,12 @@ class RunFile:
             f"{self!r} knows what was found for the ids of {len(texts)} cases, not for their texts", hint="call look_up"
         )
 
-    def look_up(self, query_ids: Sequence[str], *, of: str = "") -> pl.DataFrame:
+    def look_up(self, query_ids: Sequence[str], texts: Sequence[str], *, of: str = "") -> pl.DataFrame:
         """Return query_id, doc_id and score of some cases; one that the run lacks has no row.
 
         Parameters
         ----------
-        query_ids : sequence of str
+        query_ids, texts : sequence of str, shape (n_cases,)
         of : str, optional
             What errors call the cases.
 
@@ -279,23 +299,41 @@ class RunFile:
             The run has none of the cases.
         """
         found = self._rows.filter(pl.col("query_id").is_in(list(query_ids)))
+        by_phrase = self.find_by_phrase(query_ids, texts)
+        if by_phrase:
+            cases = pl.DataFrame({"case_id": [*by_phrase], "query_id": [*by_phrase.values()]})
+            of_cases = cases.join(self._rows, on="query_id", maintain_order="left_right")
+            found = pl.concat([found, of_cases.select(pl.col("case_id").alias("query_id"), "doc_id", "score")])
         if found.is_empty():
             held = ", ".join(map(repr, self._rows["query_id"].unique(maintain_order=True).head(3).to_list()))
-            whose = f"{len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r}"
+            whose = f"{len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r} ({quote_text(texts[0])})"
             raise DataError(
-                f"has none of the {whose}; it has {held}, ...",
-                hint="Are the ids written alike? A retriever needs a run of every set and language: give the run files"
+                f"has none of the {whose}, by their ids or texts; it has {held}, ...",
+                hint="Are they written alike? A retriever needs a run of every set and language: give the run files"
                 f" of all as one, as in \"run('de.run', 'en.run', name={self.name!r})\"",
                 path=", ".join(map(str, self.paths)),
             )
         return found
+
+    def find_by_phrase(self, query_ids: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
+        """Return, of cases whose ids the run lacks, its query that is their text, by the ids of the cases."""
+        try:
+            return find_by_phrase(self._rows, query_ids, texts)
+        except DataError as error:
+            error.path = self.paths[0]
+            raise
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries of the run: ids of cases, or phrases."""
+        return self._rows["query_id"].unique(maintain_order=True).to_list()
 
     @cached_property
     def _rows(self) -> pl.DataFrame:
         frames: list[pl.DataFrame] = []
         owners: dict[str, int] = {}
         for place, path in enumerate(self.paths):
-            run = Run(path, name=self.name)
+            run = open_results(path, self.name, self.columns, ascending=self.ascending)
             try:
                 run.check_duplicates()
             except DuplicateError as error:

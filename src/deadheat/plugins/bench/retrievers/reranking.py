@@ -27,7 +27,8 @@ from deadheat.plugins.bench.retrievers.embedding import BM25, Embedding, StringS
 from deadheat.plugins.bench.retrievers.language_model import LLM
 from deadheat.plugins.bench.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
 
-RERANKERS = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
+RERANKERS = "module:function, cross-encoder:MODEL or a language model (llm)"
+OF_PYTHON = "or a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"
 GRADING = 2  # part of the key of a finished run: 2 leaves out grades beyond the scale
 
@@ -250,7 +251,7 @@ def _grader(spec: object) -> Any:  # noqa: ANN401 - a callable, with a key or wi
         with _code_of_user(spec):
             return NamedFunction(spec)
     if not callable(spec):
-        raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS)
+        raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS, python=OF_PYTHON)
     return PerPair(spec)
 
 
@@ -293,13 +294,15 @@ class NamedFunction(PerPair):
         self._spec = spec
         module, _, name = spec.partition(":")
         if not all(module.split(".")):  # a relative name has no package that it would be relative to
-            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS)
+            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS, python=OF_PYTHON)
         try:
             function = getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError) as error:
-            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS, hint=f"{error}") from error
+            raise ParameterError(
+                argument="rerankers", given=spec, allowed=RERANKERS, hint=f"{error}", python=OF_PYTHON
+            ) from error
         if not callable(function):
-            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS)
+            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS, python=OF_PYTHON)
         super().__init__(function)
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[object]:
