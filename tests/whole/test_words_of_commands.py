@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["evaluate", "qrels.txt", "a.run", "--queries", "queries"], f"queries: {TABLE}"),
         ([*COMPARE, "--queries", "queries"], f"queries: {TABLE}"),
-        (["evaluate", "qrels.txt", "table"], HEADER),
+        (["evaluate", "qrels.txt", "table"], f"{HEADER}, or give --input-format csv"),
         (["ties", "table"], HEADER),
         (["convert", "table", "out.json", "--kind", "run"], f"{HEADER}, or give --from csv"),
         (
@@ -161,6 +161,10 @@ def test_a_format_is_an_option_of_some_commands() -> None:
     error = DataError("which format?", hint=Advice("format", "csv", ".csv or .tsv"), path="a")
     assert str(error) == "a: which format?: name the file .csv or .tsv, or pass format='csv'"
     assert error_message(error, CONVERTS) == "a: which format?: name the file .csv or .tsv, or give --from csv"
-    assert error_message(error, COMPARES, has_place=False) == "which format?: name the file .csv or .tsv"
+    told = "which format?: name the file .csv or .tsv, or give --input-format csv"
+    assert error_message(error, COMPARES, has_place=False) == told
+    told = "which format?: name the file .csv or .tsv"  # --input-format of bench is of cases
+    assert error_message(error, command("bench"), has_place=False) == told
     error = DataError("which format?", hint=Advice("format", "csv", ".csv"), path="/dev/stdin")
-    assert error_message(error, COMPARES, has_place=False) == "which format?: save it in a file that ends in .csv"
+    told = "which format?: save it in a file that ends in .csv, or give --input-format csv"
+    assert error_message(error, COMPARES, has_place=False) == told
