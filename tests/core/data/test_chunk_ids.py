@@ -82,6 +82,25 @@ def test_rows_of_an_engine_are_named_in_memory() -> None:
     connection.register("chunks", frame_of(number_chunks(rows)).to_arrow())
     found = dh.evaluate(qrels, connection.table("chunks"), "AP NumRet", doc_id_of="#", duplicates="best")
     assert_same(found, dh.evaluate(qrels, merge_by_hand(rows, "best"), "AP NumRet"), "DuckDB")
+    with raises_parts(ParameterError, argument="duplicates", given="first"):
+        dh.Run(connection.table("chunks"), doc_id_of="#", duplicates="first")
+
+
+@pytest.mark.plugins("engines", "exclude")
+@pytest.mark.parametrize("exclude", ["self", {"q1": ["0", "2"], "q4": ["1"]}])
+def test_what_is_excluded_are_documents(exclude: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
+    """Also in blocks, where rows are left out as they are read."""
+    rows, qrels = [(query.replace("q", ""), doc, score) for query, doc, score in draw_rows(28)], draw_qrels(28)
+    qrels = {query.replace("q", ""): own for query, own in qrels.items()}
+    if exclude != "self":
+        exclude = {query.replace("q", ""): own for query, own in exclude.items()}
+    expected = dh.evaluate(qrels, merge_by_hand(rows, "best"), "AP NumRet R@2", exclude=exclude)
+    path = tmp_path / "x.parquet"
+    frame_of(number_chunks(rows)).write_parquet(path)
+    for is_large in (False, True):
+        monkeypatch.setattr(parquet, "LARGE_PARQUET", 1 if is_large else 1_000_000)
+        options: Any = {"exclude": exclude, "doc_id_of": "#", "duplicates": "best"}
+        assert_same(dh.evaluate(qrels, path, "AP NumRet R@2", **options), expected, str(is_large))
 
 
 @pytest.mark.plugins("topk")
@@ -139,8 +158,10 @@ def test_it_needs_to_be_said_which_chunk_counts() -> None:
 
 
 def test_a_pattern_that_no_id_has_is_an_error() -> None:
-    with raises_parts(DataError, found="'a#0'"):
+    with raises_parts(DataError, "give doc_id_of='#'", found="'a#0'"):
         dh.Run({"q": {"a#0": 1.0}}, doc_id_of="@", duplicates="best")
+    with raises_parts(DataError, found="'a'", hint=None):
+        dh.Run({"q": {"a": 1.0}}, doc_id_of="#", duplicates="best")
 
 
 def test_a_run_has_one_pattern() -> None:
@@ -156,6 +177,7 @@ def test_the_run_that_was_given_stays_as_it_is() -> None:
     assert run.to_dict() == {"q": {"a#0": 1.0}}
 
 
+@pytest.mark.plugins("compare")
 def test_comparisons_and_runs_that_order_ties() -> None:
     rows, others, qrels = draw_rows(25), draw_rows(26), draw_qrels(25)
     merged = {"one": merge_by_hand(rows, "best"), "two": merge_by_hand(others, "best")}
@@ -197,6 +219,7 @@ def test_ids_that_only_look_alike_are_no_chunks() -> None:
         assert describe_chunks(dh.Qrels({"q": documents}), dh.Run({"q": ["MED-11", "x"]})) == ""
 
 
+@pytest.mark.plugins("compare")
 def test_other_chunks_are_warned_of_and_not_compared_in_silence() -> None:
     """Judgments are of small chunks: the other run has larger ones, with lower numbers of the same documents."""
     qrels = {f"q{n}": {f"d{n}#{5 + n % 3}": 1} for n in range(20)}

@@ -98,6 +98,7 @@ def test_arrays_of_neighbours(rule: str, *, ascending: bool) -> None:
                 assert_same(found, dh.evaluate(qrels, by_hand, "nDCG@3 AP NumRet", ties=ties), f"{seed} {ties}")
 
 
+@pytest.mark.plugins("topk")
 def test_neighbours_without_scores_keep_their_first_place() -> None:
     run = dh.Run.from_topk([[3, 1, 3, 9]], duplicates="best")
     assert list(run.to_dict()["0"]) == ["3", "1", "9"]
@@ -163,6 +164,8 @@ def test_a_file_whose_queries_are_torn_apart(tmp_path: Path, monkeypatch: pytest
         expected = dh.evaluate(qrels, merge_by_hand(rows, rule), "AP NumRet", ties="input")
         found = dh.evaluate(qrels, tmp_path / "x.parquet", "AP NumRet", ties="input", duplicates=rule)
         assert_same(found, expected, rule)
+        note = f"{count_left_out(rows)} of {len(rows)} results repeat a document: its {rule} counts"
+        assert [one for one in found.notes if "repeat a document" in one] == [note]
 
 
 def test_many_rows_are_merged_by_hashes_too() -> None:
@@ -201,6 +204,7 @@ def test_the_run_that_was_given_stays_as_it_is() -> None:
         dh.evaluate({"q": {"a": 1}}, run, "RR")
 
 
+@pytest.mark.plugins("compare")
 def test_several_runs_and_comparisons() -> None:
     rows, others, qrels = draw_rows(1), draw_rows(2), draw_qrels(1)
     by_hand = {"one": merge_by_hand(rows, "best"), "two": merge_by_hand(others, "best")}

@@ -15,8 +15,9 @@ from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import MemoryRows, Rows
 from deadheat.core.data.several_keys import order_by_keys, rank_tuples
 from deadheat.core.data.sources import Source
-from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.io.chunk_ids import DocIdOf, check_merging
+from deadheat.core.data.unread_rows import LazyRows
+from deadheat.core.errors import Advice, DataError, ParameterError
+from deadheat.core.io.chunk_ids import DocIdOf, check_merging, find_separator
 from deadheat.core.io.content import Content
 from deadheat.core.io.duplicates import MERGING, Merging, check_rule, note_left_out, reading_lists
 from deadheat.core.io.guarding import guard_polars
@@ -118,13 +119,19 @@ class Run(DocumentTable):
         """Give each row the id of the document that its chunk is of, and note which ids stay as they are."""
         documents = DocIdOf.of(doc_id_of)
         self.doc_id_of = doc_id_of
+        if isinstance(self.rows, LazyRows):
+            self.rows.check_has_first(self.duplicates)
         with guard_polars(self.where):
             named = self.rows.name_documents(documents)
         self.rows = named.rows
         if named.n_chunks == 0:
-            examples = format_list([repr(doc) for doc in self.rows.sample_documents(3)])
+            examples = self.rows.sample_documents(3)
+            separator = find_separator(examples)
             raise DataError(
-                f"no id of a document is that of a chunk by doc_id_of={doc_id_of!r}", found=examples, path=self.where
+                f"no id of a document is that of a chunk by doc_id_of={doc_id_of!r}",
+                found=format_list([repr(doc) for doc in examples]),
+                hint=None if separator is None else Advice("doc_id_of", separator),
+                path=self.where,
             )
         note = f"documents are those of chunks by doc_id_of={doc_id_of!r}, as asked"
         if named.n_chunks is not None and named.n_chunks < named.n_results:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.core.data.rows import MemoryRows, MergedRows, NamedRows, Rows, collect_rows
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.chunk_ids import DocIdOf
-from deadheat.core.io.duplicates import MERGING, merge_rows
+from deadheat.core.io.duplicates import MERGING, merge_rows, note_left_out
 from deadheat.core.io.files import FileState
 from deadheat.core.io.guarding import guard_rows
 from deadheat.core.io.kinds import KEYS
@@ -122,6 +122,7 @@ class UnreadRows(LazyRows):
 
     duplicates = "trust"
     on_excluded: Callable[[Any, pl.DataFrame, pl.Series], None] | None = None
+    _notes_on_frame: tuple[str, ...] = ()
 
     def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str, file: FileState | None = None) -> None:
         self.unchecked = frame
@@ -159,9 +160,12 @@ class UnreadRows(LazyRows):
         with guard_rows(self.where):
             checked = self.reading.read_in_polars(MemoryRows(collect_rows(self.unchecked)).lazy)
         self.reading.check(checked.wrong, self.where)
-        rows = checked.frame
-        if self.duplicates in MERGING:
-            rows = merge_rows(rows, self.duplicates)
+        if self.duplicates not in MERGING:
+            return checked.frame
+        rows = merge_rows(checked.frame, self.duplicates)
+        n_left_out = checked.frame.height - rows.height
+        if n_left_out:
+            self._notes_on_frame = (note_left_out(n_left_out, checked.frame.height, self.duplicates),)
         return rows
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
@@ -177,8 +181,8 @@ class UnreadRows(LazyRows):
         self.check_file()
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the batches that were read."""
-        return ()
+        """Return notes on the rows that were read."""
+        return self._notes_on_frame
 
     def negate(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
@@ -196,7 +200,7 @@ class UnreadRows(LazyRows):
     def _copy_unread(self, **attributes: Any) -> UnreadRows:  # noqa: ANN401 - of any attribute
         """Return a copy with other attributes, and without rows that were read under those of now."""
         rows = copy_with(self, **attributes)
-        for computed in ("lazy", "frame"):
+        for computed in ("lazy", "frame", "_notes_on_frame"):
             vars(rows).pop(computed, None)
         return rows
 

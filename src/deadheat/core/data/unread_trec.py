@@ -55,5 +55,5 @@ class UnreadTrec(UnreadRows):
             raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note on the comments that were skipped."""
-        return note_comments(len(self._marked.comments), self._path)
+        """Return notes on the rows that were read, and on the comments that were skipped."""
+        return (*super().notes(), *note_comments(len(self._marked.comments), self._path))

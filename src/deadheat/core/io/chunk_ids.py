@@ -81,6 +81,21 @@ def check_merging(doc_id_of: str, duplicates: str) -> None:
         )
 
 
+def find_separator(ids: Iterable[str]) -> str | None:
+    """Return a separator that all of some ids have inside; None if there is none.
+
+    Examples
+    --------
+    >>> find_separator(["d1#0", "d2#4"]), find_separator(["d1#0", "d2"])
+    ('#', None)
+    """
+    chunks = list(ids)
+    for separator in SEPARATORS:
+        if all(all(chunk.rpartition(separator)) for chunk in chunks):
+            return separator
+    return None
+
+
 def guess_separator(chunks: Iterable[str], documents: Collection[str]) -> str | None:
     """Return what stands between a document and its chunk, if ids of one side are parts of those of the other.
 

@@ -178,9 +178,13 @@ def _check_ranks_are_not_rounded(precisions: tuple[ScorePrecision], precision: S
 
 def hold_in_memory(qrels: Qrels, run: Run, precision: ScorePrecision) -> ContiguousEngine:
     """Return the engine for a run with `UnreadRows`, whose rows are all checked and taken into memory."""
-    if isinstance(run.rows, UnreadRows) and run.rows.duplicates == "error":
-        run.check_duplicates(now=True)
     from deadheat.core.placements.contiguous import ContiguousEngine
 
-    run = run.rounded(precision)
-    return ContiguousEngine(qrels, run, MemoryRows(run.to_polars()).blocks)
+    rows = run.rows
+    if isinstance(rows, UnreadRows) and rows.duplicates == "error":
+        run.check_duplicates(now=True)
+    held = run.rounded(precision)
+    frame = held.to_polars()
+    if isinstance(rows, UnreadRows):
+        run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
+    return ContiguousEngine(qrels, held, MemoryRows(frame).blocks)

@@ -92,8 +92,6 @@ def by_query(
     )
     found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
     check_said(found, run, rows.reading, precision)
-    notes = [*run.notes, *rows.notes(), *_note_left_out(found, rows.duplicates)]
-    run.notes = tuple(dict.fromkeys(notes))
     queries = select_results(found, QUERY, "query_id").to_series()
     if rows.on_excluded is not None:
         rows.on_excluded(run, select_results(found, EXCLUDED, "query_id", "doc_id"), queries)
@@ -102,6 +100,8 @@ def by_query(
         raise NotAdjacentError
     if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
         raise DataError(f"Spark gave rows of query {twice.min()!r} to several workers", path=run.where)
+    notes = [*run.notes, *rows.notes(), *_note_left_out(found, rows.duplicates)]
+    run.notes = tuple(dict.fromkeys(notes))
     return found
 
 
