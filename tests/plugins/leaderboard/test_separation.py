@@ -10,7 +10,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deadheat.core.stats.ranks import assign_tiers
-from deadheat.core.stats.resamples import draw_signs, sign_flip_sums
+from deadheat.core.stats.sign_sums import draw_signs, sign_flip_sums
 from deadheat.core.stats.units import Units
 from deadheat.plugins.leaderboard.resampling import resampled_totals
 from deadheat.plugins.leaderboard.separation import (
@@ -129,7 +129,7 @@ def test_each_flip_of_few_or_weighted_units_has_its_own_error(sizes: tuple[int, 
     blocks = [weighted_units(rng, n_units, 4, spread) for n_units in sizes]
     shares = [1 / len(sizes)] * len(sizes)
     found = largest_ratios(blocks, shares, n_resamples=60, rng=np.random.default_rng(3))
-    signs = draw_signs(60, sum(sizes), np.random.default_rng(3))
+    signs = draw_signs(60, sum(sizes), np.random.default_rng(3)).matrix
     for ratio, row in zip(found, signs, strict=True):
         total, variance = np.zeros((2, 4, 4))
         parts = np.split(row, np.cumsum(sizes)[:-1])

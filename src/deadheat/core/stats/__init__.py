@@ -10,7 +10,8 @@ from deadheat.core.stats.power import MAX_QUERIES, detectable_difference, power,
 from deadheat.core.stats.proportions import proportion_bounds
 from deadheat.core.stats.quantiles import quantile_bounds
 from deadheat.core.stats.ranks import ranks, resampled_ranks
-from deadheat.core.stats.resamples import bootstrap_means, resampled_means, sign_flip_sums
+from deadheat.core.stats.resamples import bootstrap_means, resampled_means
+from deadheat.core.stats.sign_sums import sign_flip_sums
 from deadheat.core.stats.significance import Significance, adjust, significant
 from deadheat.core.stats.skewed_differences import is_doubtful, skewness
 from deadheat.core.stats.student_tests import Equivalence, equivalent, no_worse

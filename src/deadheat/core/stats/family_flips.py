@@ -11,7 +11,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray, run_starts
 from deadheat.core.stats.alternatives import Alternative, extremeness
 from deadheat.core.stats.families import Block, Blocks, Family, Observed
-from deadheat.core.stats.resamples import batches, draw_signs
+from deadheat.core.stats.resamples import batches
+from deadheat.core.stats.sign_sums import Signs, draw_signs, sign_batches
 
 BATCH_CELLS = 1 << 21  # sums computed at a time: 16 MB
 PIECE_ROWS, PIECE_FLIPS = 32, 4096  # sums compared at a time, which stay in the cache
@@ -107,14 +108,18 @@ def draw_flips(family: Family, n_flips: int, rng: np.random.Generator, *, can_be
         n_rows = family.n_differences
     else:
         n_rows = max(len(block.rows) for block in family.blocks())
+    if is_complete:
+        flip_batches = batches(n_flips, max(n_rows, n_units), BATCH_CELLS)
+    else:
+        flip_batches = sign_batches(n_flips, n_rows, n_units)
     n_extreme: IntArray = np.zeros(family.n_differences, np.int64)
     n_reached: IntArray = np.zeros(family.n_differences, np.int64)
     maxima: FloatArray = np.empty(n_flips)
-    for start, stop in batches(n_flips, max(n_rows, n_units), BATCH_CELLS):
+    for start, stop in flip_batches:
         if is_complete:
             signs = _list_signs(np.arange(start, stop), differing, n_units)
         else:
-            signs = draw_signs(stop - start, n_units, rng).T
+            signs = draw_signs(stop - start, n_units, rng)
         counts = _count_flips(family, signs)
         n_extreme += counts.n_extreme
         n_reached += counts.n_reached
@@ -137,27 +142,26 @@ def _find_differing_units(blocks: Blocks) -> IntArray:
     return np.flatnonzero(is_differing)
 
 
-def _list_signs(patterns: IntArray, differing: IntArray, n_units: int) -> FloatArray:
-    """Return the signs of patterns, shape (n_units, n_patterns): each bit is the sign of a unit that differs."""
-    signs: FloatArray = np.ones((n_units, len(patterns)))
-    bits = (patterns >> np.arange(len(differing))[:, None]) & 1
-    signs[differing] = 1.0 - 2.0 * bits
-    return signs
+def _list_signs(patterns: IntArray, differing: IntArray, n_units: int) -> Signs:
+    """Return the signs of patterns: each bit is the sign of a unit that differs."""
+    is_plus: IntArray = np.ones((len(patterns), n_units), np.uint8)
+    is_plus[:, differing] = 1 - ((patterns[:, None] >> np.arange(len(differing))) & 1)
+    return Signs(n_units, np.packbits(is_plus, axis=1))
 
 
-def _count_flips(family: Family, signs: FloatArray) -> Counts:
-    """Count a batch of flips, given as signs of shape (n_units, n_flips)."""
+def _count_flips(family: Family, signs: Signs) -> Counts:
+    """Count a batch of flips."""
     if family.is_step_down:
         return _count_step_down(family, signs)
     return _count_single_step(family, signs)
 
 
-def _count_step_down(family: Family, signs: FloatArray) -> Counts:
+def _count_step_down(family: Family, signs: Signs) -> Counts:
     """Count flips for step-down maxima: for each difference, the largest of those no more extreme in the data."""
     observed = family.observed
     parts = []
     for block in family.blocks():
-        row_sums = block.rows @ signs
+        row_sums = signs.sums(block.rows)
         sums = row_sums[block.first]
         if block.second is not None:
             sums -= row_sums[block.second]
@@ -174,15 +178,15 @@ def _count_step_down(family: Family, signs: FloatArray) -> Counts:
     return Counts(n_extreme, n_reached, maxima_so_far[-1])
 
 
-def _count_single_step(family: Family, signs: FloatArray) -> Counts:
+def _count_single_step(family: Family, signs: Signs) -> Counts:
     """Count the flips in which each difference is extreme, and find the largest statistic of each flip."""
     n_extreme: IntArray = np.zeros(family.n_differences, np.int64)
-    maxima: FloatArray = np.full(signs.shape[1], -np.inf)
+    maxima: FloatArray = np.full(len(signs.bits), -np.inf)
     n_before = 0
     for block in family.blocks():
         places = slice(n_before, n_before + len(block.first))
         observed = family.observed.select(places)
-        n_extreme[places], block_maxima = _compare_block(block.rows @ signs, block, observed, family.alternative)
+        n_extreme[places], block_maxima = _compare_block(signs.sums(block.rows), block, observed, family.alternative)
         np.maximum(maxima, block_maxima, out=maxima)
         n_before = places.stop
     return Counts(n_extreme, np.zeros_like(n_extreme), maxima)

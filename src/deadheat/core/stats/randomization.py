@@ -8,7 +8,8 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.scalars import ROUNDING
 from deadheat.core.stats.alternatives import Alternative, count_extreme, extremeness
-from deadheat.core.stats.resamples import batches, sign_flip_sums
+from deadheat.core.stats.resamples import batches
+from deadheat.core.stats.sign_sums import sign_flip_sums
 from deadheat.core.stats.significance import Significance
 from deadheat.core.stats.units import sum_by_unit
 

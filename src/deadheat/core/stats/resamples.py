@@ -1,13 +1,12 @@
-"""Resamples of units: drawn counts, random signs, and the means and sums that they give.
+"""Resamples of units: drawn counts, and the means that they give.
 
-Resampled means and sums are products of a matrix of counts or signs with the matrix of values. All columns share the
+Resampled means are products of a matrix of counts with the matrix of values. All columns share the
 resamples, so differences between columns stay paired. A seed gives the same resamples for any size of batches and
 beside any other columns.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -115,43 +114,6 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
                 t = np.where(is_constant, limit, t)
             statistics[first + start : first + stop] = t
     return statistics
-
-
-@use_default_arithmetic
-def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return the sum over units in each resample that gives every unit a random sign.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_units, n_columns)
-    n_resamples : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of float, shape (n_resamples, n_columns)
-
-    Examples
-    --------
-    >>> differences = np.array([[0.5], [0.25]])
-    >>> np.unique(sign_flip_sums(differences, n_resamples=100, rng=np.random.default_rng(1))).tolist()
-    [-0.75, -0.25, 0.25, 0.75]
-    """
-    sums = np.empty((values.shape[1], n_resamples)).T  # the sums of a column are adjacent in memory
-    for start, stop in batches(n_resamples, max(values.shape), BATCH_CELLS):
-        sums[start:stop] = draw_signs(stop - start, len(values), rng) @ values
-    return sums
-
-
-def draw_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> FloatArray:
-    """Return a random sign of each unit in each resample, shape (n_resamples, n_units)."""
-    n_words = math.ceil(n_units / 32)
-    n_bytes = 4 * n_words  # of a row: a generator draws whole words, so that batches do not change the signs
-    drawn = np.frombuffer(rng.bytes(n_resamples * n_bytes), np.uint8).reshape(n_resamples, n_bytes)
-    signs = np.unpackbits(drawn, axis=1, count=n_units).astype(np.float64)
-    signs *= 2  # in place: a bit of 0 becomes -1
-    signs -= 1
-    return signs
 
 
 @use_default_arithmetic

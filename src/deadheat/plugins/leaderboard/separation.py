@@ -14,7 +14,8 @@ from scipy import special
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.phases import lasting
 from deadheat.core.scalars import ROUNDING
-from deadheat.core.stats.resamples import batches, draw_signs, sign_flip_sums
+from deadheat.core.stats.resamples import batches
+from deadheat.core.stats.sign_sums import draw_signs, sign_flip_sums
 from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, Units
 
 MANY = 1e9  # of Student's t, which is the normal distribution then
@@ -214,7 +215,7 @@ def largest_ratios(
     never_varies = squares <= negligible
     largest = np.zeros(n_resamples)
     for start, stop in batches(n_resamples, max(n_units, n_columns**2, 2 * len(parts) * n_columns), CELLS):
-        signs = draw_signs(stop - start, n_units, rng)
+        signs = draw_signs(stop - start, n_units, rng).matrix
         totals = np.zeros((stop - start, n_columns))
         added: list[FloatArray] = []
         taken: list[FloatArray] = []
