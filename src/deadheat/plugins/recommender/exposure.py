@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,6 +39,7 @@ from deadheat.plugins.dense.lists import Lists
 from deadheat.plugins.recommender.concentration import gini
 from deadheat.plugins.recommender.groups import BETWEEN, read_groups
 from deadheat.plugins.recommender.item_profile import check_form
+from deadheat.plugins.recommender.pairs_of_groups import tabulate_pairs
 
 MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about a second
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
@@ -237,7 +237,10 @@ def exposure(
     found = _exposed(lists, judged, held, _weights(discount, cutoff), is_endless=target == "relevant")
     sums = _by_group(found, held) if held else None
     columns, amortised = _expected_exposure(found, sums)
-    pairs = None if sums is None or len(held) > MOST_GROUPS else _pairs(found, held, sums, confidence_level)
+    pairs = None
+    if sums is not None and len(held) <= MOST_GROUPS:
+        n_items = {group: len(items) for group, items in held.items()}
+        pairs = tabulate_pairs(n_items, *sums, found.is_judged if found.has_target else None, confidence_level)
     return Exposure(
         name=run.name if is_system(run) else name,
         discount=discount if isinstance(discount, str) else getattr(discount, "__name__", "a function"),
@@ -485,53 +488,6 @@ def _shares(found: _Exposed, groups: Mapping[str, Sequence[str]], sums: tuple[Fl
             own, target = (one[found.is_judged].sum(axis=0) / found.is_judged.sum() for one in sums)
             columns |= {"target": target / sizes, "of_target": own / target}
     return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
-
-
-def _pairs(
-    found: _Exposed,
-    groups: Mapping[str, Sequence[str]],
-    sums: tuple[FloatArray, FloatArray],
-    confidence_level: float,
-) -> pl.DataFrame | None:
-    """Return a row for each two groups: how far their exposure differs, with intervals over queries."""
-    from deadheat.core.stats.intervals import interval_bounds  # NumPy's generators; only groups need them
-
-    places = list(combinations(range(len(groups)), 2))
-    if not places:
-        return None
-    first, second = np.transpose(places)
-    names, per_item = np.array(list(groups), object), sums[0] / list(map(len, groups.values()))
-    differences = per_item[:, first] - per_item[:, second]
-    low, high = interval_bounds(differences, method="t", confidence_level=confidence_level)
-    columns = {"group": names[first].tolist(), "other": names[second].tolist()}
-    columns |= {"disparity": differences.mean(axis=0), "low": low, "high": high}
-    with np.errstate(divide="ignore", invalid="ignore"):  # a group may have exposure in one query alone, or in none
-        columns |= _ratios("ratio", _logarithms(per_item), places, confidence_level)
-        if found.has_target:
-            own, target = (_logarithms(one[found.is_judged]) for one in sums)
-            columns |= _ratios("ratio_of_target", own - target, places, confidence_level)
-    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
-
-
-def _logarithms(values: FloatArray) -> FloatArray:
-    """Return the logarithm of the sum of each column: over all rows, then without each row in turn."""
-    whole = values.sum(axis=0)
-    return np.log(np.vstack([whole, whole - values]))
-
-
-def _ratios(
-    name: str, logarithms: FloatArray, places: Sequence[tuple[int, int]], confidence_level: float
-) -> dict[str, FloatArray]:
-    """Return the ratio of each two columns with an interval over the rows, by name."""
-    from deadheat.core.stats.student_intervals import jackknife_bounds
-
-    found = []
-    for one, other in places:
-        apart = logarithms[:, one] - logarithms[:, other]
-        whole, left_out = float(apart[0]), apart[1:]
-        ends = jackknife_bounds(whole, left_out, confidence_level) if np.isfinite(left_out).all() else (np.nan, np.nan)
-        found.append((whole, *ends))
-    return dict(zip((name, f"{name}_low", f"{name}_high"), np.exp(found).T, strict=True))
 
 
 def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequence[str]]) -> list[str]:
