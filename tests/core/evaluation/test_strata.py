@@ -339,3 +339,23 @@ def test_strata_are_in_the_order_that_their_values_have(expected: list[str]) -> 
         strata = dh.evaluate({query: {"d": 1} for query in ids}, run, "RR").by("level", queries)
     assert list(strata) == expected
     assert strata.summary()["level"].to_list() == expected
+
+
+@pytest.mark.parametrize("ties", ["expected", "best"])
+def test_split_is_select_of_each_set(ties: str) -> None:
+    """Empty sets, repeated queries and other orders too; what measures make of the placements is that of a selection."""
+    rng = np.random.default_rng(3)
+    qrels = {f"q{n}": {f"d{doc}": int(rng.integers(0, 3)) for doc in range(6)} for n in range(12)}
+    run = {query: {f"d{doc}": float(rng.integers(0, 3)) for doc in range(8)} for query in [*qrels][2:]}
+    evaluation = dh.evaluate(qrels, run, ["nDCG@3", "AP", "bpref"], ties=ties)
+    sets = [np.array(places, np.int64) for places in ([3, 0, 7], [], [1], [5, 5, 2], [11])]
+    for places, part in zip(sets, evaluation.split(sets), strict=True):
+        alone = evaluation.select(places)
+        assert part.missing_queries == alone.missing_queries
+        assert part.query_ids.tolist() == alone.query_ids.tolist() == [evaluation.query_ids[n] for n in places]
+        assert part.to_dict() == alone.to_dict()
+        assert part.placements.to_polars().equals(alone.placements.to_polars())
+        for measure in evaluation.measures:
+            for found in (part.placements, part.placements.before or part.placements):
+                assert measure.mean(found).tolist() == measure.mean(evaluation.placements)[places].tolist()
+            assert part.placements.n_relevant(1).tolist() == evaluation.placements.n_relevant(1)[places].tolist()

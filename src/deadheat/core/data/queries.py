@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Self
 
+import numpy as np
+
+from deadheat.core.arrays import IntArray
 from deadheat.core.data.query_tables import QUERIES, convert_records, find_id_column, read_ids, read_texts
 from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, DataError
@@ -165,9 +169,34 @@ class Queries:
             labels.append(None if place is None else column[place])
         return labels
 
+    def coded_column(self, name: str, query_ids: Sequence[str]) -> tuple[IntArray, list[str]]:
+        """Return the label of each of the given queries as its place in a list of the different labels.
+
+        Parameters
+        ----------
+        name : str
+        query_ids : sequence of str
+
+        Returns
+        -------
+        codes : ndarray of int, shape (n_queries,)
+            -1 where the table lacks the query or its label is empty.
+        labels : list of str
+        """
+        code_of_label: dict[str, int] = {}
+        codes_of_rows: IntArray = np.empty(len(self) + 1, np.int64)
+        for place, label in enumerate(self._read_column(name)):
+            codes_of_rows[place] = -1 if label is None else code_of_label.setdefault(label, len(code_of_label))
+        codes_of_rows[-1] = -1  # of queries that the table lacks
+        return codes_of_rows[self.find_rows(query_ids)], list(code_of_label)
+
+    def find_rows(self, query_ids: Sequence[str]) -> IntArray:
+        """Return the row of each of the given queries; -1 where the table lacks it."""
+        return np.fromiter(map(self._places.get, query_ids, repeat(-1)), np.int64, len(query_ids))
+
     def check_common(self, query_ids: Sequence[str]) -> None:
         """Raise if the table has none of these queries: the ids are of another collection, or written differently."""
-        if not set(query_ids).isdisjoint(self.query_ids):
+        if any(query in self._places for query in query_ids):
             return
         evaluated = format_list([*map(repr, query_ids)])
         present = format_list([*map(repr, self.query_ids)])

@@ -481,14 +481,44 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         name : str, optional
             By default that of the run.
         """
+        placements = self.placements.select(keep)
+        graded = self.graded and self.graded.select(keep)
+        return self._select(keep, placements, graded, name)
+
+    def split(self, sets: Sequence[IntArray]) -> list[Evaluation]:
+        """Return the evaluation of each set of queries, as :meth:`select` does; of very many sets this is faster.
+
+        Parameters
+        ----------
+        sets : sequence of ndarray of int
+            The places of the queries of each set, in any order.
+        """
+        order = np.concatenate([np.zeros(0, np.int64), *sets])
+        placements = self.placements.select(order)
+        graded = self.graded and self.graded.select(order)
+        parts = []
+        first = 0
+        for places in sets:
+            last = first + len(places)
+            own_graded = graded and graded.part(first, last)
+            parts.append(self._select(places, placements.part(first, last), own_graded))
+            first = last
+        return parts
+
+    def _select(
+        self, keep: BoolArray | IntArray, placements: Placements, graded: Placements | None, name: str | None = None
+    ) -> Evaluation:
+        """Return the evaluation of some queries, given their placements."""
         query_ids = self.query_ids[keep]
         parts = self.parts()
         parts["name"] = name or self.name
         parts["query_ids"] = query_ids
-        parts["missing_queries"] = tuple(sorted(self._missing_set.intersection(query_ids.tolist())))
+        parts["missing_queries"] = ()
+        if self.missing_queries:
+            parts["missing_queries"] = tuple(sorted(self._missing_set.intersection(query_ids.tolist())))
         parts["unjudged_queries"] = ()
-        parts["placements"] = self.placements.select(keep)
-        parts["graded"] = self.graded and self.graded.select(keep)
+        parts["placements"] = placements
+        parts["graded"] = graded
         parts["run"] = None
         parts["lists"] = self.lists and self.lists.select(keep)
         parts["features"] = {}

@@ -68,7 +68,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
     ) -> None:
         self.columns, self.smallest = tuple(columns), smallest
         self.whole, self.queries, self._places = whole, queries, dict(places)
-        super().__init__({stratum: whole.select(own) for stratum, own in places.items()})
+        super().__init__(zip(places, whole.split(list(places.values())), strict=True))
         for part in whole.features.values():
             self.update(part.in_strata(self, columns, queries))
         self.small = tuple(stratum for stratum, part in self.items() if len(part.query_ids) < smallest)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deadheat.core.arrays import IntArray
+from deadheat.core.arrays import IntArray, run_starts
 from deadheat.core.checks import as_list
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
@@ -85,9 +85,10 @@ def groups(
     """
     from deadheat.core.data.queries import Queries  # few evaluations have a table of queries
 
-    ids, names = list(query_ids), names_of(columns)
+    ids = list(query_ids)
+    names = names_of(columns)
     table = Queries.of(queries, names)
-    labels = [table.column(name, ids) for name in names]
+    coded = [table.coded_column(name, ids) for name in names]
     table.check_common(ids)
     languages = [] if pool_languages else table.languages(ids)
     if len(languages) > 1 and table.language_column not in names:
@@ -98,21 +99,50 @@ def groups(
             DeadheatWarning,
             stacklevel=stacklevel,
         )
-    if lacking := [query for query, *values in zip(ids, *labels, strict=True) if None in values]:
+    codes = np.column_stack([codes_of_column for codes_of_column, _ in coded])
+    lacking = np.flatnonzero((codes < 0).any(axis=1)).tolist()
+    if lacking:
         warnings.warn(
-            f"{len(lacking)} of {format_count(len(ids), 'query', 'queries')} ({format_list(lacking)}) have no"
-            f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",
+            f"{len(lacking)} of {format_count(len(ids), 'query', 'queries')}"
+            f" ({format_list([ids[place] for place in lacking])}) have no {' or no '.join(names)} in {table.where}:"
+            f" they form the stratum {NONE!r}",
             UnlabelledQueriesWarning,
             stacklevel=stacklevel,
         )
-    found: dict[tuple[str, ...], list[int]] = {}
-    for place, values in enumerate(zip(*labels, strict=True)):
-        for stratum in product(*map(tags_of, values)):
-            found.setdefault(stratum, []).append(place)
+    found = _gather_places(codes, [labels for _, labels in coded])
     places: dict[Stratum, IntArray] = {}
     for stratum in sorted(found, key=order):
-        places[stratum if len(names) > 1 else stratum[0]] = np.array(found[stratum], np.int64)
+        places[stratum if len(names) > 1 else stratum[0]] = found[stratum]
     return places
+
+
+def _gather_places(codes: IntArray, labels_by_column: list[list[str]]) -> dict[tuple[str, ...], IntArray]:
+    """Return the places of the queries of each stratum, ascending.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_queries, n_columns)
+        The place of a query's cell among the labels of a column; -1 where it is empty.
+    labels_by_column : list of list of str
+    """
+    group: IntArray = np.zeros(len(codes), np.int64)  # a number for each combination of cells that occurs
+    for codes_of_column, labels in zip(codes.T, labels_by_column, strict=True):
+        _, group = np.unique(group * (len(labels) + 1) + codes_of_column + 1, return_inverse=True)
+    in_groups = np.argsort(group, kind="stable")
+    starts = run_starts(group[in_groups])
+    places_by_stratum: dict[tuple[str, ...], list[IntArray]] = {}
+    for places in np.split(in_groups, starts[1:]):
+        if not len(places):
+            continue
+        tags = []
+        for code, labels in zip(codes[places[0]].tolist(), labels_by_column, strict=True):
+            tags.append(tags_of(None if code < 0 else labels[code]))
+        for stratum in product(*tags):
+            places_by_stratum.setdefault(stratum, []).append(places)
+    found = {}
+    for stratum, parts in places_by_stratum.items():
+        found[stratum] = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+    return found
 
 
 def tags_of(value: str | None) -> tuple[str, ...]:

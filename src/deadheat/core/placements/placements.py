@@ -295,11 +295,7 @@ class Placements(Renderable):
         rows, query = find_rows(self.query, queries)
         judged_rows, judged_query = find_rows(self.judged_query, queries)
         judged_relevance = self.judged_relevance[judged_rows]
-        results = {}
-        for key, result in self._of_judgments.items():
-            if result.per_query and result.is_valid_for(self):
-                values = result.value[queries]
-                results[key] = JudgmentResult(judged_query, judged_relevance, values, per_query=True)
+        results = self._select_results(queries, judged_query, judged_relevance)
         return replace(
             self.rows(rows),
             **self._select_lists(queries),
@@ -312,20 +308,39 @@ class Placements(Renderable):
         )
 
     def part(self, first: int, last: int) -> Placements:
-        """Return the placements of the queries `first` to `last` - 1, without a copy of any column."""
+        """Return the placements of the queries `first` to `last` - 1, as `select` does, without a copy of any column."""
         rows = _find_slice(self.query, first, last)
         judged_rows = _find_slice(self.judged_query, first, last)
+        judged_query = self.judged_query[judged_rows] - first
+        judged_relevance = self.judged_relevance[judged_rows]
+        beside = {}
+        for key, table in self.beside.items():
+            beside[key] = table.select(np.arange(first, last))
         return replace(
             self,
             **self._select_lists(slice(first, last)),
+            before=self.before and self.before.part(first, last),
+            beside=beside,
             query=self.query[rows] - first,
             documents=self.documents[rows],
             relevance=self.relevance[rows],
             above=self.above[rows],
             tied=self.tied[rows],
-            judged_query=self.judged_query[judged_rows] - first,
-            judged_relevance=self.judged_relevance[judged_rows],
+            judged_query=judged_query,
+            judged_relevance=judged_relevance,
+            _of_judgments=self._select_results(slice(first, last), judged_query, judged_relevance),
         )
+
+    def _select_results(
+        self, queries: IntArray | slice, judged_query: IntArray, judged_relevance: FloatArray
+    ) -> dict[Any, JudgmentResult]:
+        """Return the cached results of single queries for some queries, whose judgments are given."""
+        results = {}
+        for key, result in self._of_judgments.items():
+            if result.per_query and result.is_valid_for(self):
+                values = result.value[queries]
+                results[key] = JudgmentResult(judged_query, judged_relevance, values, per_query=True)
+        return results
 
     def _select_lists(self, queries: IntArray | slice) -> dict[str, Any]:
         """Return the columns that have one value for each query, for some queries."""
