@@ -343,7 +343,7 @@ def test_strata_are_in_the_order_that_their_values_have(expected: list[str]) -> 
 
 @pytest.mark.parametrize("ties", ["expected", "best"])
 def test_split_is_select_of_each_set(ties: str) -> None:
-    """Empty sets, repeated queries and other orders too; what measures make of the placements is that of a selection."""
+    """Empty sets, repeated queries and other orders too; measures make the same of the placements."""
     rng = np.random.default_rng(3)
     qrels = {f"q{n}": {f"d{doc}": int(rng.integers(0, 3)) for doc in range(6)} for n in range(12)}
     run = {query: {f"d{doc}": float(rng.integers(0, 3)) for doc in range(8)} for query in [*qrels][2:]}

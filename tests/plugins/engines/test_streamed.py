@@ -25,6 +25,7 @@ from oracle.random_cases import BATCHES
 from support.equal_numbers import MEASURES, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -79,6 +80,56 @@ def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, mon
     for name in MEASURES:
         np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=name)
         np.testing.assert_array_equal(found[name].tie_std, expected[name].tie_std, err_msg=name)
+
+
+@pytest.mark.parametrize("depth", [None, 4])
+@pytest.mark.parametrize("rule", ["doc_id", "input"])
+def test_a_rule_needs_no_second_pass(
+    rule: str, depth: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 20)
+    read: list[str] = []
+    batches = UnreadRows.batches
+
+    def counted(rows: UnreadRows, n_rows: int) -> Iterator[pl.DataFrame]:
+        read.append(rows.where)
+        return batches(rows, n_rows)
+
+    monkeypatch.setattr(UnreadRows, "batches", counted)
+    batch = BATCHES["graded"]
+    frame = frame_of("graded")
+    path = written(frame, tmp_path)
+    expected = dh.evaluate(batch.qrels, frame, MEASURES, ties=rule, depth=depth)
+    assert expected.placements.have_ties
+    found = dh.evaluate(batch.qrels, path, MEASURES, ties=rule, depth=depth)
+    assert len(read) == 1
+    for name in MEASURES:
+        np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=name)
+
+
+def test_compare_reads_each_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 20)
+    read: list[str] = []
+    batches = UnreadRows.batches
+
+    def counted(rows: UnreadRows, n_rows: int) -> Iterator[pl.DataFrame]:
+        read.append(rows.where)
+        return batches(rows, n_rows)
+
+    monkeypatch.setattr(UnreadRows, "batches", counted)
+    qrels, frame = BATCHES["graded"].qrels, frame_of("graded")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    frames = {"one": frame, "two": frame.with_columns(score=pl.col("score").round(0))}
+    paths = {name: written(rows, tmp_path / name) for name, rows in frames.items()}
+    expected, found = (dh.compare(qrels, runs, "nDCG@5", n_resamples=199) for runs in (frames, paths))
+    assert read == [str(path) for path in paths.values()]
+    for name in frames:
+        one, other = (each.scores_by_doc_id(name, "nDCG@5") for each in (expected, found))
+        assert one is not None
+        assert other is not None
+        np.testing.assert_array_equal(other.values, one.values)
+        assert not np.array_equal(one.values, found.evaluations[name]["nDCG@5"].values)
 
 
 @pytest.mark.slow

@@ -74,8 +74,7 @@ def evaluate_many(
         return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
         if rule is None:
-            engine = choose_engine(qrels, run, conventions.score_precision)
-            yield evaluate_under(conventions, qrels, run, measures, rng, engine=engine), []
+            yield evaluate_under(conventions, qrels, run, measures, rng), []
         else:
             yield _evaluate_with_rule(conventions, qrels, run, measures, rng, rule=rule)
 
@@ -102,7 +101,7 @@ def _evaluate_with_rule(
 ) -> tuple[Evaluation, list[FloatArray]]:
     """Evaluate one run; return the evaluation and the values by a rule, as :func:`evaluate_many` yields them."""
     policies.check_row_order(run, rule)
-    engine = choose_engine(qrels, run, conventions.score_precision)
+    engine = choose_engine(qrels, run, conventions.score_precision, rule=rule)
     engine = shorten_lists(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
     evaluation = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
     ranked = policies.break_by_rule(evaluation.placements, engine, rule)
@@ -180,7 +179,9 @@ def evaluate_under(
         conventions = mode.prepare(conventions, qrels, run)
     ties = conventions.ties
     policies.check_row_order(run, ties)
-    engine = engine or choose_engine(qrels, run, conventions.score_precision)
+    if engine is None:
+        rule = ties if ties in policies.LOOK_AT_RUN else None
+        engine = choose_engine(qrels, run, conventions.score_precision, rule=rule)
     engine = shorten_lists(conventions, engine, measures, rng, modes)
     with phase(f"placing {run.name}"):
         placements = engine.place()

@@ -130,8 +130,17 @@ def open_pair(
     return qrels, run
 
 
-def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
-    """Return the engine for a run and a precision of scores; to round them, rows of other libraries go to Polars."""
+def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None, *, rule: str | None = None) -> Engine:
+    """Return the engine for a run and a precision of scores; to round them, rows of other libraries go to Polars.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+    precision : str, int or None
+    rule : {"doc_id", "input"}, optional
+        What the engine will be asked to count by. One that passes over rows counts by it in the pass that finds the
+        placements.
+    """
     refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
     if run.by_keys is not None:
         _check_ranks_are_not_rounded(run.by_keys, precision)
@@ -150,7 +159,7 @@ def choose_engine(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> E
         return TopRowsEngine(qrels, run, precision)
     passes = find_passes(run)
     if passes is not None:
-        by_query: Engine = passes.ByQuery(qrels, run, precision)
+        by_query: Engine = passes.ByQuery(qrels, run, precision, rule)
         return by_query
     if isinstance(run.rows, UnreadRows):
         return hold_in_memory(qrels, run, precision)

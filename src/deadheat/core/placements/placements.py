@@ -308,7 +308,7 @@ class Placements(Renderable):
         )
 
     def part(self, first: int, last: int) -> Placements:
-        """Return the placements of the queries `first` to `last` - 1, as `select` does, without a copy of any column."""
+        """Return the placements of the queries `first` to `last` - 1, as `select` does, with no copy of a column."""
         rows = _find_slice(self.query, first, last)
         judged_rows = _find_slice(self.judged_query, first, last)
         judged_query = self.judged_query[judged_rows] - first

@@ -144,10 +144,10 @@ def _by_flips(  # noqa: PLR0917 - what is tested, and how
 
 
 def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArray | None) -> Blocks:
-    """Return the pairs of one measure, by unit; those of systems that lack no value by the values of each system."""
+    """Return the pairs of one measure, by unit; several pairs of systems that lack no value by the values of each."""
     values = stack.values[rows]
     weights = None if stack.weights is None else _scale_weights(stack.weights[rows], ~np.isnan(values))
-    if not np.isnan(values).any() and (weights is None or (weights == weights[0]).all()):
+    if len(a) > 1 and not np.isnan(values).any() and (weights is None or (weights == weights[0]).all()):
         weighed = values if weights is None else weights * values
         block = Block(sum_by_unit(weighed.T, cluster)[0].T, a - rows.start, b - rows.start)
         return lambda: (block,)

@@ -309,19 +309,28 @@ class ByQuery:
         With `UnreadRows`.
     precision : str, int or None
         To which the scores are rounded, in the same pass.
+    rule : {"doc_id", "input"}, optional
+        By which the documents of ties are counted in the same pass, so that `count_first` needs no other.
     """
 
-    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
+    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision, rule: str | None = None) -> None:
         self._qrels, self._run, self._precision = qrels, run, precision
+        self._rule = rule
+        self._first: pl.DataFrame | None = None
 
     def place(self) -> Placements:
         """Return the placements, counted and checked in one pass."""
         cast("UnreadRows", self._run.rows).is_read_again = True
+        task: Task = say_places
+        if self._rule is not None:
+            task = partial(say_places_and_first, self._rule)
         with guard_polars(self._run.where):
             try:
-                found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
+                found = by_query(self._run, task, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._held().place()
+            if self._rule is not None:
+                self._first = select_results(found, FIRST, "query_id", "doc_id", "above")
             counts = select_results(found, QUERY, "query_id", "doc_id", "above", "tied", "value").select(
                 "query_id",
                 n_retrieved="above",
@@ -339,12 +348,14 @@ class ByQuery:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
         with guard_polars(self._run.where):
             wanted = placements.pairs(rows)
-            judged = wanted.with_columns(relevance=pl.lit(0.0))
-            try:
-                found = by_query(self._run, partial(say_first, rule), judged, self._precision)
-            except NotAdjacentError:
-                return self._held().count_first(placements, rows, rule)
-            first = select_results(found, FIRST, "query_id", "doc_id", "above")
+            first = self._first
+            if first is None or rule != self._rule:
+                judged = wanted.with_columns(relevance=pl.lit(0.0))
+                try:
+                    found = by_query(self._run, partial(say_first, rule), judged, self._precision)
+                except NotAdjacentError:
+                    return self._held().count_first(placements, rows, rule)
+                first = select_results(found, FIRST, "query_id", "doc_id", "above")
             return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
 
     def _held(self) -> ContiguousEngine:
@@ -366,6 +377,14 @@ def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
         ),
         make_results(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),
     ]
+
+
+def say_places_and_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+    """Say what `say_places` does, and what `say_first` does of all judged documents that tie."""
+    counts, judged = say_places(blocks, judgments)
+    tied = judged.filter(pl.col("tied") > 1).select("query_id", "doc_id", relevance="value")
+    _, *first = say_first(rule, blocks, tied)
+    return [counts, judged, *first]
 
 
 def say_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
