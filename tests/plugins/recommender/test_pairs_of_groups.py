@@ -1,9 +1,10 @@
 """Pairs of groups: each number from a loop over queries, pair by pair."""
 
 import math
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from statistics import fmean, stdev
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -12,13 +13,19 @@ from scipy import stats
 from deadheat.core.arrays import FloatArray
 from deadheat.plugins.recommender.pairs_of_groups import tabulate_pairs
 
+Statistic: TypeAlias = Callable[[Iterable[int]], float]
 
-def jackknife(statistic: Any, n: int, quantile: float) -> tuple[float, float, float]:  # noqa: ANN401 - a function
+
+def jackknife(statistic: Statistic, n: int, quantile: float) -> tuple[float, ...]:
     """Return a statistic of the queries, and its ends, which are of logarithms."""
     whole = statistic(range(n))
     left_out = [statistic([query for query in range(n) if query != one]) for one in range(n)]
     error = math.sqrt((n - 1) / n * sum((value - fmean(left_out)) ** 2 for value in left_out))
     return tuple(math.exp(end) for end in (whole, whole - quantile * error, whole + quantile * error))
+
+
+def summed(values: FloatArray, queries: Iterable[int], group: int) -> float:
+    return sum(float(values[query, group]) for query in queries)
 
 
 def drawn(seed: int, n_queries: int = 9, n_groups: int = 5) -> tuple[dict[str, int], FloatArray, FloatArray]:
@@ -42,17 +49,17 @@ def test_every_pair_is_that_of_a_loop_over_queries() -> None:
         ends = (fmean(apart), fmean(apart) - half_width, fmean(apart) + half_width)
         assert (row["disparity"], row["low"], row["high"]) == pytest.approx(ends, abs=1e-12)
 
-        def log_ratio(queries: Any, one: int = one, other: int = other) -> float:  # noqa: ANN401
-            sums = [sum(exposure[query, group] for query in queries) / (group + 1) for group in (one, other)]
+        def log_ratio(queries: Iterable[int], one: int = one, other: int = other) -> float:
+            sums = [summed(exposure, queries, group) / (group + 1) for group in (one, other)]
             return math.log(sums[0] / sums[1])
 
         found = tuple(row[name] for name in ("ratio", "ratio_low", "ratio_high"))
         assert found == pytest.approx(jackknife(log_ratio, 9, stats.t.ppf(0.95, 8)), abs=1e-12)
 
-        def log_ratio_of_target(places: Any, one: int = one, other: int = other) -> float:  # noqa: ANN401
+        def log_ratio_of_target(places: Iterable[int], one: int = one, other: int = other) -> float:
             queries = [judged[place] for place in places]
             shares = [
-                sum(exposure[query, group] for query in queries) / sum(target[query, group] for query in queries)
+                summed(exposure, queries, group) / sum(float(target[query, group]) for query in queries)
                 for group in (one, other)
             ]
             return math.log(shares[0] / shares[1])
