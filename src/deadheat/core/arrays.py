@@ -102,6 +102,8 @@ def align_values(values: FloatArray, ids: TextArray, wanted: TextArray) -> Float
     >>> align_values(np.array([0.5, 1.0]), np.array(["a", "b"]), np.array(["b", "c"])).tolist()
     [1.0, nan]
     """
+    if len(ids) == len(wanted) and (ids is wanted or bool((ids == wanted).all())):
+        return np.array(values, np.float64)
     value_of_id = dict(zip(ids.tolist(), values.tolist(), strict=True))
     aligned = [value_of_id.get(wanted_id, np.nan) for wanted_id in wanted.tolist()]
     return np.array(aligned, np.float64)

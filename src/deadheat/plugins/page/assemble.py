@@ -293,6 +293,7 @@ def _of_subject(
                 format_count(len(subject.query_ids), "query", "queries"),
                 subject.duel or (),
             ),
+            note=_what_is_held(subject),
         ),
         *([section(kind, heading, made.live("rankings", number), note=note, is_live=True)] if is_stepped else []),
         *(
@@ -332,6 +333,19 @@ def _why_few(subject: Subject, missing: str) -> str:
     if choice is not None and not choice.figures_to_show(subject.comparison or subject.first, subject.main.label):
         return f"None: {choice.OF_ONE_QUERY}."
     return f"Others were not drawn, as {missing}" if missing else ""
+
+
+def _what_is_held(subject: Subject) -> str:
+    """Say of which queries the page holds values, and where the others are; empty if it holds all."""
+    if not subject.is_summary:
+        return ""
+    decide = "ties decide most or values are lowest"
+    if subject.duel is not None:
+        decide = "systems differ most, ties decide most or both fail"
+    return (
+        f"Values by query are here for {len(subject.held):,} of {len(subject.query_ids):,} queries, those in which"
+        f" {decide}. Means, intervals, tests and strata are of all. deadheat evaluate --per-query writes the others."
+    )
 
 
 def _of_companion(

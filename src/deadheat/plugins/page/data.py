@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.core import hooks
-from deadheat.core.arrays import FloatArray, is_member
+from deadheat.core.arrays import FloatArray, align_values, is_member
 from deadheat.core.data.rounding import round_scores
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
+from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.stratum import label
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.policies import POLICIES
@@ -35,6 +36,8 @@ STEPPED = 5  # systems, the best first, of whose rankings it is shown
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
 MOST_EXACT, ROUNDED_MORE = 400_000, 5  # of still more values, of which a page shows four decimals
+N_CURVE = 600  # of many queries, the differences that a figure shows
+MOST_STRATA = 200  # of many queries, the largest strata of each grouping that can be looked at
 FEW_ORDERS = 24  # of the ties of a query, which are listed one by one
 MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
 
@@ -51,49 +54,111 @@ def data_of(subject: Subject) -> dict[str, Any]:
     # the best, and those that are looked at first
     systems = tuple(dict.fromkeys((*subject.ranked[: MOST_SYSTEMS - 1], *(subject.duel or ()), *subject.ranked)))
     systems = systems[:MOST_SYSTEMS]
-    n_values = 3 * len(systems) * len(subject.query_ids) * len(subject.measures)
+    n_values = 3 * len(systems) * len(subject.held) * len(subject.measures)
     digits = None if n_values <= MOST_VALUES else ROUNDED if n_values <= MOST_EXACT else ROUNDED_MORE
     shown = [one for one in subject.measures if not one.only_total] or [subject.main]
     design = None if subject.comparison is None else subject.comparison.design
     baseline, level = design and design.baseline, (design or IntervalOptions()).confidence_level
-    weights = {
-        query: weight
-        for one in subject.evaluations.values()
-        if one.weights is not None
-        for query, weight in zip(one.query_ids.tolist(), one.weights.tolist(), strict=True)
-    }
     return {
         "systems": list(map(format_for_people, systems)),
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
-        "queries": list(map(format_for_people, subject.query_ids)),
-        "texts": None if subject.texts is None else list(map(format_for_people, subject.texts)),
+        "total": len(subject.query_ids),
+        "queries": list(map(format_for_people, subject.held_ids)),
+        "texts": None
+        if subject.texts is None
+        else [format_for_people(subject.texts[place]) for place in subject.held.tolist()],
         "measures": [
             {"name": one.label, "up": one.higher_is_better, "total": one.total, "unit": unit_of(one)} for one in shown
         ],
         "left": len(subject.ranked) - len(systems),
         "baseline": systems.index(baseline) if baseline in systems else None,
         "levels": [level_heading(level, {own[one].n_queries for own in subject.evaluations.values()}) for one in shown],
-        "weights": [weights.get(query) for query in subject.query_ids] if weights else None,
+        "weights": _weights(subject),
         "headlines": [format_for_people(headline_of(subject, one)) for one in shown],
         "glances": [[list(map(format_for_people, found)) for found in glance(subject, one)] for one in shown],
         "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
         "pairs": list(_pairs(subject, systems, shown)),
-        "strata": list(_strata(subject)),
+        "strata": list(_strata(subject, systems, shown)),
+        "curves": _curves(subject, systems, shown),
         "values": [[_values(subject, name, one, digits) for name in systems] for one in shown],
         "ties": [_ties(subject, name) for name in systems],
         "rankings": _rankings(subject, systems),
     }
 
 
+def _weights(subject: Subject) -> list[float | None] | None:
+    """Return the weights of the queries that are held; None without any."""
+    weights = np.full(len(subject.query_ids), np.nan)
+    for evaluation in subject.evaluations.values():
+        if evaluation.weights is not None:
+            given = align_values(evaluation.weights, evaluation.query_ids, np.array(subject.query_ids, dtype=object))
+            weights = np.where(np.isnan(given), weights, given)
+    if np.isnan(weights).all():
+        return None
+    return [None if math.isnan(weight) else weight for weight in weights[subject.held].tolist()]
+
+
+def _curves(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -> list[Any] | None:
+    """Return by measure and system what a figure shows of the differences where not all queries are held; else None.
+
+    Differences are from the system that others are compared with when the page is opened.
+    """
+    if not subject.is_summary or subject.duel is None:
+        return None
+    baseline = subject.comparison and subject.comparison.design.baseline
+    other = baseline or subject.duel[1]
+    curves = []
+    for measure in shown:
+        values_by_system = {}
+        for name in {*systems, other}:
+            scores = subject.evaluations[name][measure]
+            values_by_system[name] = subject.of_all_queries(scores, scores.values)
+        curves_of_measure = []
+        for name in systems:
+            curve = None
+            if name != other:
+                curve = _curve(values_by_system[name] - values_by_system[other])
+            if curve is not None:
+                curve["against"] = systems.index(other)
+            curves_of_measure.append(curve)
+        curves.append(curves_of_measure)
+    return curves
+
+
+def _curve(differences: FloatArray) -> dict[str, Any] | None:
+    """Return differences at evenly spaced queries, the highest first, and of all how many are above and below 0.
+
+    Examples
+    --------
+    >>> _curve(np.array([0.5, np.nan, -0.25, 0.0]))
+    {'values': [0.5, 0, -0.25], 'up': 1, 'down': 1, 'n': 3}
+    """
+    descending = np.sort(differences[~np.isnan(differences)])[::-1]
+    if not len(descending):
+        return None
+    places = np.linspace(0, len(descending) - 1, min(N_CURVE, len(descending))).astype(np.int64)
+    return {
+        "values": _numbers(descending[places], ROUNDED_MORE),
+        "up": int(np.count_nonzero(descending > NOISE)),
+        "down": int(np.count_nonzero(descending < -NOISE)),
+        "n": len(descending),
+    }
+
+
 def _level_of(subject: Subject, system: str, measure: Measure) -> dict[str, float | None]:
     """Return the mean (of counts the total) of a system, its interval, and what ties and a rule make of it."""
     scores, interval = subject.evaluations[system][measure], subject.intervals.get((system, measure.label))
-    held = {"mean": scores.reported(), "least": scores.reported("tie_min"), "most": scores.reported("tie_max")}
+    held = _means(scores)
     if interval is not None and interval.is_known and not measure.total:
         held |= {"low": interval.low, "high": interval.high}
     if (by_doc_id := subject.by_doc_id(system, measure)) is not None:
         held["id"] = by_doc_id.reported()
     return {name: value if math.isfinite(value) else None for name, value in held.items()}
+
+
+def _means(scores: Scores) -> dict[str, float]:
+    """Return the mean, of counts the total, and its ends over tie orders."""
+    return {"mean": scores.reported(), "least": scores.reported("tie_min"), "most": scores.reported("tie_max")}
 
 
 def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -> Iterator[list[float | bool | None]]:
@@ -114,19 +179,33 @@ def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -
             yield [measures[pair.measure], places[pair.system], places[pair.baseline], *numbers, is_shown, chance]
 
 
-def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Give the queries of each stratum, of all groupings."""
-    place = {query: n for n, query in enumerate(subject.query_ids)}
+def _strata(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -> Iterator[dict[str, Any]]:
+    """Give the queries of each stratum, of all groupings; of many queries the means, and the queries that are held."""
+    place = {query: n for n, query in enumerate(subject.held_ids)}
     for columns in subject.groupings:
-        for stratum, part in next(iter(subject.strata(columns).values())).items():
-            yield {
-                "name": format_for_people(label(stratum)),
-                "queries": [place[query] for query in part.query_ids.tolist()],
-            }
+        strata = subject.strata(columns)
+        largest = [*next(iter(strata.values())).items()]
+        if subject.is_summary:
+            largest = sorted(largest, key=lambda item: -len(item[1].query_ids))[:MOST_STRATA]
+        for stratum, part in largest:
+            queries = [place[query] for query in part.query_ids.tolist() if query in place]
+            found: dict[str, Any] = {"name": format_for_people(label(stratum)), "queries": queries}
+            if subject.is_summary:
+                found["n"] = len(part.query_ids)
+                found["board"] = [
+                    [_board_cell(strata[name][stratum][one]) if stratum in strata[name] else {} for name in systems]
+                    for one in shown
+                ]
+            yield found
+
+
+def _board_cell(scores: Scores) -> dict[str, float | None]:
+    """Return the means of a stratum as the script reads them; None where there is none."""
+    return {name: value if math.isfinite(value) else None for name, value in _means(scores).items()}
 
 
 def _values(subject: Subject, system: str, measure: Measure, digits: int | None) -> dict[str, Any]:
-    """Return the value of each query, and its smallest and largest over tie orders where they differ."""
+    """Return the value of each query that is held, and its smallest and largest over tie orders where they differ."""
     scores = subject.evaluations[system][measure]
     columns = {"v": scores.values, "low": scores.tie_min, "high": scores.tie_max}
     found = {name: subject.of_all_queries(scores, column) for name, column in columns.items()}
@@ -135,7 +214,7 @@ def _values(subject: Subject, system: str, measure: Measure, digits: int | None)
     by_doc_id = subject.by_doc_id(system, measure)
     if by_doc_id is not None and not np.allclose(by_doc_id.values, scores.values, rtol=0, atol=NOISE, equal_nan=True):
         found["id"] = subject.of_all_queries(scores, by_doc_id.values)
-    return {name: _numbers(column, digits) for name, column in found.items()}
+    return {name: _numbers(column[subject.held], digits) for name, column in found.items()}
 
 
 def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
@@ -146,7 +225,7 @@ def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
 
 
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
-    """Return the documents of each query, those that tie, its ties and the largest; None without the run."""
+    """Return the documents of each query held, those that tie, its ties and the largest; None without the run."""
     found = subject.ties_of(system)
     columns = {"docs": "n_documents", "tied": "n_tied", "ties": "n_ties", "largest": "largest_tie"}
     return None if found is None else {name: found[column].to_list() for name, column in columns.items()}
@@ -154,16 +233,17 @@ def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
 
 def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the rankings of the queries that decide most: documents once, those of each system by their number."""
-    found: list[dict[str, Any]] = [
-        {"query": n, "docs": [], "names": [], "relevance": [], "of": []} for n in subject.deciding
-    ]
+    places = np.searchsorted(subject.held, subject.deciding).tolist()  # among the queries that are held
+    found: list[dict[str, Any]] = [{"query": n, "docs": [], "names": [], "relevance": [], "of": []} for n in places]
     known: list[dict[str, int]] = [{} for _ in found]
     stepped = {*systems[:STEPPED], *(subject.duel or ())}
     for system in systems:
         ranked = _ranked(subject, system)
-        orders = _orders(subject.evaluations[system], subject.main, ranked) if system in stepped else {}
+        evaluation = subject.evaluations[system]
+        evaluation = evaluation.select(is_member(evaluation.query_ids, np.array([*ranked], dtype=object)))
+        orders = _orders(evaluation, subject.main, ranked) if system in stepped else {}
         for held, own, (query, top) in zip(found, known, ranked.items(), strict=True):
-            steps = _steps(subject.evaluations[system], subject.main, query) if system in stepped else None
+            steps = _steps(evaluation, subject.main, query) if system in stepped else None
             frames = [top] if steps is None else [top, steps.documents[:N_STEPS]]
             for doc, relevance in pl.concat([one.select("doc_id", "relevance") for one in frames]).iter_rows():
                 if doc not in own:
@@ -183,7 +263,7 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                     "orders": orders.get(query),
                     "each": [
                         {"value": value, "docs": [own[doc] for doc in order]}
-                        for value, order in _each_order(subject.evaluations[system], subject.main, query, top)
+                        for value, order in _each_order(evaluation, subject.main, query, top)
                     ],
                 }
             )
@@ -203,7 +283,7 @@ def _steps(evaluation: Evaluation, measure: Measure, query: str) -> Any:  # noqa
     """
     if not has_steps() or evaluation.ties not in POLICIES or evaluation[measure].several_runs:
         return None
-    if query not in evaluation.query_ids.tolist():
+    if not (evaluation.query_ids == query).any():
         return None
     found = evaluation.steps(measure, query)
     return found if found.documents.height else None
@@ -239,11 +319,11 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     empty = pl.DataFrame(
         schema={"doc_id": pl.String, "score": pl.Float64, "relevance": pl.Float64, "n": pl.Int64, "below": pl.Int64}
     )
-    run = subject.runs.get(system)
-    if run is None:
+    rows = subject.rows_of(system)
+    if rows is None:
         return dict.fromkeys(queries, empty)
     evaluation = subject.evaluations[system]
-    rows = run.to_polars().filter(pl.col("query_id").is_in(queries))
+    rows = rows.filter(pl.col("query_id").is_in(queries))
     scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
     rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
     placements = evaluation.placements_of(subject.main)
@@ -273,11 +353,10 @@ def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) ->
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(queries)
     if not len(evaluation.placements.query):
         return found
-    code = {query: n for n, query in enumerate(evaluation.placements.query_ids.tolist())}
-    for query in found:
-        if query in code:
-            listed = listed_values(measure, evaluation.placements_of(measure), np.array([code[query]]), MAX_ORDERS)
-            found[query] = None if listed is None else gathered(*listed[0])
+    placements = evaluation.placements_of(measure)
+    for code, query in enumerate(placements.query_ids.tolist()):
+        listed = listed_values(measure, placements, np.array([code]), MAX_ORDERS)
+        found[query] = None if listed is None else gathered(*listed[0])
     return found
 
 

@@ -135,7 +135,7 @@
       const body = make("tbody", {}, ...rows.slice(0, this.most).map((n) => this.row(n)));
       const table = make("table", {}, make("caption", { text: this.name() }), make("thead", {}, head), body);
       this.box.replaceChildren(framed(table, this.name()));
-      const all = this.data.queries.length;
+      const all = this.data.total;
       this.status.textContent = `${count(Math.min(this.most, rows.length))} of ${count(rows.length)} shown`
         + (rows.length < all ? `, of ${count(all)} queries` : "");
       this.more.hidden = rows.length <= this.most;
@@ -537,6 +537,7 @@
     }
     return lines;
   }
+  const sizeOf = (stratum) => stratum.n ?? stratum.queries.length;
   const known = (value) => value !== null && value !== undefined;
 
   // Rows of systems on one scale; each row gives its marks. Long names stand above their row.
@@ -651,7 +652,7 @@
         add("baselineBox", "Baseline", data.systems, 0, (value) => this.set("baseline", value));
         controls.append(this.chooser());
       }
-      if (data.strata.length) add("stratumBox", "Stratum", ["all queries", ...data.strata.map((one) => `${one.name} (${count(one.queries.length)})`)], 0, (value) => this.set("stratum", value - 1));
+      if (data.strata.length) add("stratumBox", "Stratum", ["all queries", ...data.strata.map((one) => `${one.name} (${count(sizeOf(one))})`)], 0, (value) => this.set("stratum", value - 1));
       const button = (text, onclick) => make("button", { type: "button", text, onclick });
       controls.append(make("div", { class: "buttons" },
         button("Copy table", () => copy(this.rowsOfBoard().map((row) => row.join("\t")).join("\n"), tell)),
@@ -691,7 +692,8 @@
       const { data } = this;
       const held = data.board[measure][system];
       if (this.stratum < 0) return held;
-      const { queries } = data.strata[this.stratum];
+      const { queries, board } = data.strata[this.stratum];
+      if (board) return { mean: null, low: null, high: null, least: null, most: null, ...board[measure][system] }; // its queries are not all here
       const values = data.values[measure][system];
       const { total } = data.measures[measure];
       const weight = (n) => (data.weights && !total ? data.weights[n] : 1);
@@ -705,7 +707,7 @@
       return { mean: mean(values.v), low: null, high: null, least: mean(values.low || values.v), most: mean(values.high || values.v), id: values.id ? mean(values.id) : null };
     }
     nQueries() {
-      return this.stratum < 0 ? this.data.queries.length : this.data.strata[this.stratum].queries.length;
+      return this.stratum < 0 ? this.data.total : sizeOf(this.data.strata[this.stratum]);
     }
     // The heading of intervals, with how many queries they are over.
     level() {
@@ -877,14 +879,17 @@
       const { data, measure, baseline } = view;
       const leader = rows.find((row) => row.n !== baseline);
       if (baseline === null || !leader) return null;
+      const curve = data.curves && data.curves[measure][leader.n];
+      if (data.curves && (view.stratum >= 0 || !curve || curve.against !== baseline)) return null; // not all values are here
       const [a, b] = [data.values[measure][leader.n], data.values[measure][baseline]];
       const only = view.stratum < 0 ? data.queries.map((_, n) => n) : data.strata[view.stratum].queries;
-      const found = only.map((n) => ({ n, value: minus(a.v[n], b.v[n]), least: minus(low(a, n), high(b, n)), most: minus(high(a, n), low(b, n)) })).filter((row) => known(row.value)).sort((x, y) => y.value - x.value || x.n - y.n);
+      const found = curve ? curve.values.map((value) => ({ value, least: value, most: value })) : only.map((n) => ({ n, value: minus(a.v[n], b.v[n]), least: minus(low(a, n), high(b, n)), most: minus(high(a, n), low(b, n)) })).filter((row) => known(row.value)).sort((x, y) => y.value - x.value || x.n - y.n);
       if (!found.length) return null;
-      const [won, lost] = [found.filter((row) => row.value > NOISE).length, found.filter((row) => row.value < -NOISE).length];
+      const [won, lost] = curve ? [curve.up, curve.down] : [found.filter((row) => row.value > NOISE).length, found.filter((row) => row.value < -NOISE).length];
+      const n = curve ? curve.n : found.length;
       const [up, down] = one.up ? [won, lost] : [lost, won];
       const name = data.systems[baseline];
-      const queries = `${count(found.length)} ${found.length === 1 ? "query" : "queries"}`;
+      const queries = `${count(n)} ${n === 1 ? "query" : "queries"}`;
       const title = won + lost ? `${leader.name} is better than ${name} on ${count(up)} of ${queries}, worse on ${count(down)}` : `${leader.name} and ${name} are equal on all of ${queries}`;
       const height = 220;
       const scale = scaleOf(found.flatMap((row) => [row.value, row.least, row.most]), height - 10, 10, true, 45);
@@ -896,7 +901,7 @@
       ]);
       const bars = [];
       const kindOf = (value) => (Math.abs(value) <= NOISE ? "equal" : value * (one.up ? 1 : -1) > 0 ? "gain" : "loss");
-      if (found.length > 600) { // too narrow for bars of their own
+      if (n > 600) { // too narrow for bars of their own
         for (const kind of ["gain", "loss"]) {
           const points = found.map((row, n) => [left + step * n, row.value]).filter((point) => kindOf(point[1]) === kind).map(([x, value]) => `${x.toFixed(1)} ${scale.at(value).toFixed(1)}`);
           const [start] = (points[0] || "").split(" ");
@@ -914,9 +919,10 @@
             hasRange ? draw("path", { class: "cap", d: [row.least, row.most].map((end) => `M${(x + 0.05 * step).toFixed(1)} ${scale.at(end).toFixed(1)}h${(0.9 * step).toFixed(1)}`).join("") }) : null));
         });
       }
-      const label = draw("text", { x: left, y: height + 14, class: "soft", text: `${count(found.length)} queries, by difference` });
+      const label = draw("text", { x: left, y: height + 14, class: "soft", text: `${count(n)} queries, by difference` });
       const drawing = draw("svg", { role: "img", "aria-label": title, width, height: height + 22, viewBox: `0 0 ${width} ${height + 22}` }, ...grid, ...bars, label);
-      return [title, `Bars: ${one.name} of ${leader.name} less that of ${name}${one.unit}, query by query. Lines: over the orders of ties.`, bars.length > 1 ? walked(bars, drawing) : drawing, found.map((row) => ({ query: data.queries[row.n], difference: row.value, "tie min": row.least, "tie max": row.most }))];
+      const how = curve ? `${count(found.length)} of them, evenly spaced.` : "Lines: over the orders of ties.";
+      return [title, `Bars: ${one.name} of ${leader.name} less that of ${name}${one.unit}, query by query. ${how}`, bars.length > 1 ? walked(bars, drawing) : drawing, found.map((row) => (curve ? { difference: row.value } : { query: data.queries[row.n], difference: row.value, "tie min": row.least, "tie max": row.most }))];
     },
   };
   // Bars for the keyboard: one stop for all; arrow keys go from one to the next, and Enter does what a click does.

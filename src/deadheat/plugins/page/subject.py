@@ -1,18 +1,21 @@
 """What a page is about: runs on one set of qrels and their files; the numbers at its top, and what changed."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path, PurePath
 from typing import NamedTuple, Self
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import FloatArray, align_values
+from deadheat.core.arrays import FloatArray, IntArray, align_values
 from deadheat.core.data.queries import Queries
+from deadheat.core.data.rows import MemoryRows, collect_rows
 from deadheat.core.data.run import Run
+from deadheat.core.data.unread_rows import LazyRows, UnreadRows
 from deadheat.core.design import MAX_T_CORRECTIONS, Design
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import Interval
@@ -20,7 +23,7 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.stratum import strata_of
 from deadheat.core.measures import Measure, unit_of
-from deadheat.core.placements.grouping import group_run, select_queries
+from deadheat.core.placements.grouping import group_run, group_scores, select_queries
 from deadheat.core.report.conventions import span_of, span_of_ties
 from deadheat.core.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.core.scalars import NOISE
@@ -32,6 +35,8 @@ from deadheat.plugins.compare.verdict import Verdict
 from deadheat.plugins.compare.verdict_facts import CORRECTION_NAMES, format_number, format_signed
 
 N_DECIDING = 20  # queries whose rankings a page holds
+MOST_QUERIES = 5_000  # whose values a page holds; of more it holds those that decide
+N_HELD = 3_000  # about so many of them
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
 
 
@@ -170,17 +175,70 @@ class Subject:
         texts = self.queries.texts(self.query_ids)
         return [texts.get(query, "") for query in self.query_ids]
 
+    @property
+    def is_summary(self) -> bool:
+        """Whether there are so many queries that a page holds the values of some alone."""
+        return len(self.query_ids) > MOST_QUERIES
+
+    @cached_property
+    def held(self) -> IntArray:
+        """The places of the queries whose values a page holds: of many those that decide, by each measure."""
+        if not self.is_summary:
+            return np.arange(len(self.query_ids))
+        measures = [measure for measure in self.measures if not measure.only_total] or [self.main]
+        keys = [key for measure in measures for key in self._decisive(measure)]
+        n_of_key = max(1, N_HELD // len(keys))
+        chosen: list[IntArray] = [np.array(self.deciding, np.int64)]
+        chosen += [first_places(-key, n_of_key) for key in keys]
+        return np.unique(np.concatenate(chosen))
+
+    def _decisive(self, measure: Measure) -> list[FloatArray]:
+        """Return how much each query decides: by the difference of the duel, by its ties, and by how bad it is."""
+        looked_at = [self.evaluations[name][measure] for name in self.duel or self.ranked[:1]]
+        values = [self.of_all_queries(scores, scores.values) for scores in looked_at]
+        spans = [self.of_all_queries(scores, scores.tie_max - scores.tie_min) for scores in looked_at]
+        worth = np.max([measure.sign * column for column in values], axis=0)  # the better of the two
+        keys = [np.sum(spans, axis=0), -worth]
+        if len(values) > 1:
+            keys.append(np.abs(values[0] - values[1]))
+        return [np.nan_to_num(key, nan=-np.inf) for key in keys]
+
+    @cached_property
+    def held_ids(self) -> list[str]:
+        """The ids of the queries whose values a page holds."""
+        return [self.query_ids[place] for place in self.held.tolist()]
+
     @cache  # noqa: B019 - a subject lives as long as its page is made
-    def ties_of(self, system: str) -> pl.DataFrame | None:
-        """Return the ties of all queries in a run; None if it is not at hand."""
+    def rows_of(self, system: str) -> pl.DataFrame | None:
+        """Return the rows of a run for the queries that a page holds; None if the run is not at hand."""
         run = self.runs.get(system)
-        return None if run is None else select_queries(group_run(run).describe_queries(), list(self.query_ids))
+        if run is None:
+            return None
+        is_held = nw.col("query_id").is_in(self.held_ids)
+        if isinstance(run.rows, UnreadRows) and run.rows.in_polars:  # they were checked when they were evaluated
+            run.rows.check_file()
+            rows = collect_rows(run.rows.unchecked.filter(is_held))
+            return run.rows.reading.read_in_polars(MemoryRows(rows).lazy).frame
+        if isinstance(run.rows, LazyRows):  # those of other queries are not fetched
+            return collect_rows(run.rows.lazy.filter(is_held))
+        return run.to_polars().filter(pl.col("query_id").is_in(self.held_ids))
+
+    @cache  # noqa: B019 - as above
+    def ties_of(self, system: str) -> pl.DataFrame | None:
+        """Return the ties of the queries that a page holds in a run; None if it is not at hand."""
+        run = self.runs.get(system)
+        if run is None:
+            return None
+        rows = self.rows_of(system) if self.is_summary else None
+        groups = group_run(run) if rows is None else group_scores(rows)
+        return select_queries(groups.describe_queries(), self.held_ids)
 
     def by_doc_id(self, system: str, measure: Measure) -> Scores | None:
         """Return the scores of a system with its ties broken by document id; None if they are not known."""
         return None if self.comparison is None else self.comparison.scores_by_doc_id(system, measure)
 
-    def strata(self, columns: Sequence[str]) -> dict[str, Strata]:
+    @cache  # noqa: B019 - as above
+    def strata(self, columns: tuple[str, ...]) -> dict[str, Strata]:
         """Return the strata of each system by some columns of the queries, one of the `groupings`."""
         return {name: strata_of(one, columns, self.queries) for name, one in self.evaluations.items()}
 
@@ -211,6 +269,21 @@ class Subject:
             keys = [-np.round(apart, 12), -np.round(spread, 12), -span]
         order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
         return [int(n) for n in order[:N_DECIDING]]
+
+
+def first_places(keys: FloatArray, n: int) -> IntArray:
+    """Return the places of the n smallest keys, of equal ones the first.
+
+    Examples
+    --------
+    >>> first_places(np.array([2.0, 1.0, 2.0, 3.0]), 2).tolist()
+    [1, 0]
+    """
+    if n >= len(keys):
+        return np.argsort(keys, kind="stable")
+    limit = np.partition(keys, n - 1)[n - 1]
+    places = np.flatnonzero(keys <= limit)
+    return places[np.argsort(keys[places], kind="stable")][:n]
 
 
 class Glance(NamedTuple):
