@@ -19,14 +19,15 @@ SEED = 20_250_101
 
 
 class Size(NamedTuple):
-    """How many queries the runs have, and how many runs a track has."""
+    """How many queries the runs have, how many runs a track has, and how many users there are."""
 
     run: int
     large: int
     many: int
+    users: int
 
 
-SIZES = {"full": Size(6_980, 69_800, 100), "quick": Size(400, 4_000, 20)}
+SIZES = {"full": Size(6_980, 69_800, 100, 500_000), "quick": Size(400, 4_000, 20, 20_000)}
 
 
 class Data:
@@ -195,11 +196,43 @@ def make_many(data: Data) -> None:
         (data.folder / f"many-{n:03}.trec").write_bytes(trec(frame(queries, *ranked)))
 
 
+def make_users(data: Data) -> None:
+    """Write two runs of 50 documents for each of very many queries, about four judgments each, and their table."""
+    import numpy as np
+    import polars as pl
+
+    rng, n, depth = np.random.default_rng(SEED + 3), data.size.users, 50
+    queries = np.arange(n)
+    start, stride = rng.integers(0, N_DOCS, (n, 1)), rng.integers(1, N_DOCS // 100, (n, 1))
+    docs = ((start + np.arange(depth + 20) * stride) % N_DOCS).astype(np.int32)  # both runs retrieve of these
+    ids = pl.col("query_id", "doc_id").cast(pl.String)
+    ranks = (60 * rng.random((n, 4)) ** 2).astype(int)
+    grades = rng.integers(0, 3, (n, 4))
+    grades[:, 0] = np.maximum(grades[:, 0], 1)
+    judged = {"query_id": queries.repeat(4), "doc_id": np.take_along_axis(docs, ranks, axis=1).ravel()}
+    qrels = pl.DataFrame({**judged, "relevance": grades.ravel()})
+    qrels = qrels.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+    qrels.with_columns(ids).write_parquet(data.folder / "users.qrels.parquet")
+    for name, noise in (("a", 8.0), ("b", 10.0)):
+        scores = (rng.normal(0, noise, docs.shape) - np.arange(depth + 20)).round(1)
+        best = np.argsort(-scores, axis=1)[:, :depth]
+        columns = {"query_id": queries.repeat(depth), "doc_id": np.take_along_axis(docs, best, axis=1).ravel()}
+        run = pl.DataFrame({**columns, "score": np.take_along_axis(scores, best, axis=1).ravel()})
+        run.with_columns(ids).write_parquet(data.folder / f"users-{name}.parquet")
+    shares = 1 / np.arange(1, 25)
+    country = rng.choice(24, n, p=shares / shares.sum())
+    columns = {"query_id": queries, "country": country, "group": rng.integers(0, 20_000, n)}
+    table = pl.DataFrame(columns).with_columns(pl.col("query_id").cast(pl.String))
+    labels = [pl.format("c{}", "country").alias("country"), pl.format("g{}", "group").alias("group")]
+    table.with_columns(labels).write_parquet(data.folder / "users.parquet")
+
+
 MAKERS = {  # in this order: the second reads what the first wrote
     "run": make_run,
     "csv": make_csv,
     "many": make_many,
     "large": make_large,
+    "queries": make_users,
 }
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bench.data import DEPTH
+from bench.many_queries import queries
 from bench.process import interleave, peak, ratio, run, task, walls, warm
 from bench.tasks import FIVE, FORTY, THREE
 
@@ -514,6 +515,7 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "resampling": resampling,
     "many": many,
     "pairs": pairs,
+    "queries": queries,
     "ontology": ontology,
 }
 ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers, "spark": spark}
