@@ -88,7 +88,7 @@ def test_rows_of_an_engine_are_named_in_memory() -> None:
 
 @pytest.mark.plugins("engines", "exclude")
 @pytest.mark.parametrize("exclude", ["self", {"q1": ["0", "2"], "q4": ["1"]}])
-def test_what_is_excluded_are_documents(exclude: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
+def test_what_is_excluded_are_documents(exclude: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401 - a word or a dict
     """Also in blocks, where rows are left out as they are read."""
     rows, qrels = [(query.replace("q", ""), doc, score) for query, doc, score in draw_rows(28)], draw_qrels(28)
     qrels = {query.replace("q", ""): own for query, own in qrels.items()}
@@ -215,6 +215,7 @@ def test_judgments_of_chunks_stay_and_are_told() -> None:
 
 def test_ids_that_only_look_alike_are_no_chunks() -> None:
     """Nothing is judged, and no id is a part of another one."""
+    assert describe_chunks(dh.Qrels({"q": ["7"]}), dh.Run({"q": ["7.0", "8.0"]})) == ""
     for documents in (["d1", "d2"], ["MED-10"], ["d1#0"]):
         assert describe_chunks(dh.Qrels({"q": documents}), dh.Run({"q": ["MED-11", "x"]})) == ""
 

@@ -11,7 +11,8 @@ from deadheat.core.io.duplicates import MERGING
 from deadheat.core.libraries import polars as pl
 
 ALLOWED = "a separator such as '#', or a regular expression with one group, such as '(.+)_chunk[0-9]+$'"
-SEPARATORS = ("#", "::", ":", "/", "|", "@", "_", "-", ".")  # that are looked for between a document and its chunk
+# That are looked for between a document and its chunk; a point is not, as in "7.0" it stands in a number
+SEPARATORS = ("#", "::", ":", "/", "|", "@", "_", "-")
 
 
 @dataclass(frozen=True)
