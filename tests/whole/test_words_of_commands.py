@@ -45,8 +45,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["evaluate", "qrels.txt", "a.run", "--queries", "queries"], f"queries: {TABLE}"),
         ([*COMPARE, "--queries", "queries"], f"queries: {TABLE}"),
-        (["evaluate", "qrels.txt", "table"], f"{HEADER}, or give --input-format csv"),
-        (["ties", "table"], HEADER),
+        (["evaluate", "qrels.txt", "table"], f"{HEADER}, or give --input-format run=csv"),
+        (["ties", "table"], f"{HEADER}, or give --input-format run=csv"),
+        (["evaluate", "object", "a.run"], "name the file .json or .jsonl, or give --input-format qrels=json"),
         (["convert", "table", "out.json", "--kind", "run"], f"{HEADER}, or give --from csv"),
         (
             ["convert", "object", "out.json", "--kind", "run"],
@@ -158,13 +159,15 @@ def test_the_same_error_in_the_words_of_python_and_of_a_command(error: DataError
 
 
 def test_a_format_is_an_option_of_some_commands() -> None:
-    error = DataError("which format?", hint=Advice("format", "csv", ".csv or .tsv"), path="a")
+    error = DataError("which format?", hint=Advice("format", "csv", ".csv or .tsv", of="run"), path="a")
     assert str(error) == "a: which format?: name the file .csv or .tsv, or pass format='csv'"
     assert error_message(error, CONVERTS) == "a: which format?: name the file .csv or .tsv, or give --from csv"
-    told = "which format?: name the file .csv or .tsv, or give --input-format csv"
+    told = "which format?: name the file .csv or .tsv, or give --input-format run=csv"
     assert error_message(error, COMPARES, has_place=False) == told
     told = "which format?: name the file .csv or .tsv"  # --input-format of bench is of cases
     assert error_message(error, command("bench"), has_place=False) == told
-    error = DataError("which format?", hint=Advice("format", "csv", ".csv"), path="/dev/stdin")
+    error = DataError("which format?", hint=Advice("format", "csv", ".csv or .tsv"), path="a")
+    assert error_message(error, COMPARES, has_place=False) == told  # it may be any of its files
+    error = DataError("which format?", hint=Advice("format", "csv", ".csv", of="qrels and runs"), path="/dev/stdin")
     told = "which format?: save it in a file that ends in .csv, or give --input-format csv"
     assert error_message(error, COMPARES, has_place=False) == told

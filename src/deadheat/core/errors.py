@@ -17,8 +17,8 @@ from deadheat.core.wording import LONGEST_GIVEN, cut_long_words, did_you_mean, e
 ABSENT: Any = object()  # stands for "not given" where None may be a value that was given
 STDIN = "/dev/stdin"
 STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # names that a shell makes up for a pipe
-# The argument of commands with the format of a file, by what the file holds ("": qrels or a run); others have none.
-FORMAT_ARGUMENTS = {"": "from", "cases": "input_format"}
+# The argument of commands with the format of a file, by what the file holds; others have none.
+FORMAT_ARGUMENTS = {"": "from", "qrels": "from", "run": "from", "qrels and runs": "from", "cases": "input_format"}
 
 
 class Advice(NamedTuple):
@@ -32,7 +32,8 @@ class Advice(NamedTuple):
     endings : str, default ""
         File name endings that say the same, such as ``".json or .jsonl"``.
     of : str, default ""
-        What the file holds, where a command has an option for each of its files: ``"cases"``, ``"documents"``.
+        What the file holds, where a command has options for some of its files: ``"run"``, ``"qrels and runs"`` for
+        advice on both, ``"cases"``, ``"documents"``.
     when : str, default ""
         Text in front of the advice: a condition, or what the file looks like.
     """
@@ -80,10 +81,14 @@ def _describe_advice(options: Options, advice: Advice, path: Path | None) -> str
         step = "save it in a file that ends in" if is_stream else "name the file"
         steps.append(f"{step} {advice.endings}")
     name = advice.argument
-    if name == "format":
+    value = _add_prefix(advice.value, advice.of)
+    if name == "format" and "file_formats" in options and advice.of in {"qrels", "run", "qrels and runs"}:
+        name = "file_formats"
+        if advice.of != "qrels and runs":
+            value = f"{advice.of}={value}"
+    elif name == "format":
         name = FORMAT_ARGUMENTS.get(advice.of, "")
     if name in options:
-        value = _add_prefix(advice.value, advice.of)
         steps.append(f"give {_name_argument(options, name, value)}")
     if not steps:
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 import warnings
 from pathlib import Path
 
@@ -271,6 +272,15 @@ def test_the_option_is_for_all_files_or_those_of_one_kind() -> None:
     assert mean_of("named.csv", "run.tsv", "--input-format", "run=msmarco") == RR
     write("named.dat", "query_id,doc_id,relevance\n10,d2,1\n20,d3,1\n")
     assert mean_of("named.dat", "run.tsv", "--input-format", "qrels=csv,run=msmarco") == RR
+
+
+def test_qrels_of_another_format_are_advised() -> None:
+    write("named.csv", "query_id,doc_id,relevance\n10,d2,1\n20,d3,1\n")
+    told = call("evaluate", "named.csv", "run.tsv", "--input-format", "msmarco")
+    assert told.exit_code == 3
+    advice = re.search(r"--input-format \S+", told.stderr)
+    assert advice is not None
+    assert mean_of("named.csv", "run.tsv", *advice[0].split()) == RR
 
 
 @pytest.mark.parametrize("given", ["", "run=", "=csv", "a=csv", "run=csv,run=tsv", "csv,"])

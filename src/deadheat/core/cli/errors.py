@@ -40,7 +40,7 @@ def error_message(error: DeadheatError, command: click.Command | None = None, *,
     options = {name.removeprefix("--").replace("-", "_"): name for name in names}
     options |= {argument: options[option] for option, argument in OTHERWISE.items() if option in options}
     if any(parameter.name == "file_formats" for parameter in command.params):
-        options["from"] = options["input_format"]  # that of bench is of cases
+        options["file_formats"] = options["input_format"]  # that of bench is of cases
     if "measures" in options:
         options["measures"] = "-m"
     # notations are Python's on the command line too

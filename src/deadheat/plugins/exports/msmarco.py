@@ -36,6 +36,7 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, quote_text
 
 FIELDS: dict[Kind, tuple[str, ...]] = {"qrels": ("query_id", "doc_id"), "run": ("query_id", "doc_id", "rank")}
+OF_KIND: dict[Kind, str] = {"qrels": "judgments", "run": "runs"}
 RANKED = Ranked("ranks of MS MARCO, without scores: in strict order, no ties")
 LISTED = "each row is a relevant document: relevance 1"
 RANK = re.compile(r"0*[1-9][0-9]{0,14}", re.ASCII)  # 15 digits, which float64 holds
@@ -169,7 +170,10 @@ def _misfit(fields: Sequence[str], text: str, kind: Kind, path: Path, line: int)
     other = OTHER_KIND[kind]
     if line == 1 and len(fields) in {len(FIELDS[other]), len(TREC_FIELDS[other])}:
         return SwappedFilesError(allowed=f"{kind} of {allowed}", found=found, hint=WRONG_ORDER[kind], path=path, line=1)
-    return MalformedRowError(allowed=allowed, found=found, path=path, line=line)
+    hint = None
+    if line == 1:
+        hint = f"if it is of another format: --input-format {other}=msmarco is for {OF_KIND[other]} alone"
+    return MalformedRowError(allowed=allowed, found=found, hint=hint, path=path, line=line)
 
 
 def _read_rank(text: str, path: Path, line: int) -> int:

@@ -216,7 +216,7 @@ def advise_on_row(fields: Sequence[str], kind: Kind) -> Advice | None:
     for file_format in FORMATS.values():
         description = file_format.describe_row(fields, kind)
         if description:
-            return Advice("format", file_format.name, when=f"if that line is {description}, ")
+            return Advice("format", file_format.name, of="qrels and runs", when=f"if that line is {description}, ")
     return None
 
 

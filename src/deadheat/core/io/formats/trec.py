@@ -390,7 +390,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
             line=line,
         )
     if n_fields != len(names):
-        hint = _advise_format(text) or advise_on_row(text.split(), kind)
+        hint = _advise_format(text, kind) or advise_on_row(text.split(), kind)
         if hint is not None:
             allowed = f"{len(names)} fields ({' '.join(names)})"
             raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
@@ -405,14 +405,14 @@ def _read_first_row(head: bytes, kind: Kind) -> tuple[int, bytes]:
     return 1, b""
 
 
-def _advise_format(text: str) -> Advice | None:
+def _advise_format(text: str, kind: Kind) -> Advice | None:
     """Return a hint with the format that a first line looks like; None if it looks like no other format."""
     if text.startswith(("{", "[")):
-        return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
+        return Advice("format", "json", ".json or .jsonl", of=kind, when="this looks like JSON: ")
     form = guess_format(text)
     if form is None:
         return None
-    return Advice("format", form, f".{form}", when="this looks like a table with a header: ")
+    return Advice("format", form, f".{form}", of=kind, when="this looks like a table with a header: ")
 
 
 def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.DataFrame:
