@@ -406,3 +406,50 @@ def test_spans_refuse_it() -> None:
     run = [{"query_id": "q", "doc_id": "d", "start": 0, "end": 5, "score": 1.0}]
     with raises_parts(ParameterError, argument="exclude"):
         dh.evaluate(spans, run, exclude={"q": ["d"]})
+
+
+CHUNKS = [
+    ("q", "d1#0", 0.9),
+    ("q", "d2#0", 0.8),
+    ("q", "d1#1", 0.7),
+    ("q", "d3#0", 0.5),
+    ("q", "q#1", 0.95),
+    ("r", "d1#0", 0.9),
+    ("r", "d1#1", 0.3),
+]
+
+
+@pytest.mark.parametrize("form", ["rows", "polars", "lazy", "scan", "trec", "parquet"])
+@pytest.mark.parametrize("most_memory", [10**10, 1])
+@pytest.mark.parametrize("exclude", ["self", {"q": ["d1"], "r": ["d1"]}])
+def test_documents_of_chunks_are_left_out(form: str, most_memory: int, exclude: str | Pairs, tmp_path: Path) -> None:
+    """Chunks are read as their documents, of which the best chunk counts, and these are excluded."""
+    pairs = {"q": ["q"], "r": ["r"]} if isinstance(exclude, str) else exclude
+    qrels = {"q": {"d1": 1.0, "d2": 1.0, "d3": 1.0}, "r": {"d1": 1.0}}
+    best: Scored = {}
+    for query, chunk, score in CHUNKS:
+        documents = best.setdefault(query, {})
+        doc = chunk.partition("#")[0]
+        documents[doc] = max(score, documents.get(doc, score))
+    expected = dh.evaluate(without(qrels, pairs), without(best, pairs), MEASURES)
+    chunks: Scored = {query: {} for query, _, _ in CHUNKS}
+    for query, chunk, score in CHUNKS:
+        chunks[query][chunk] = score
+    with dh.max_memory(most_memory):
+        run = FORMS[form](chunks, tmp_path)
+        found = dh.evaluate(qrels, run, MEASURES, exclude=exclude, duplicates="best", doc_id_of="#")
+    check_same(found, expected)
+    n_excluded = "1 document excluded in 1 query" if exclude == "self" else "2 documents excluded in 2 queries"
+    assert any(note.startswith(n_excluded) for note in found.notes)
+
+
+@pytest.mark.parametrize("most_memory", [10**10, 1])
+def test_a_run_that_was_fetched_before_is_left_as_it_is(most_memory: int, tmp_path: Path) -> None:
+    _, qrels, run, remaining_qrels, remaining_run = asked("pairs")
+    read = dh.Run(pl.scan_parquet(as_file(run, tmp_path / "x.parquet")))
+    with dh.max_memory(most_memory):
+        assert len(read.to_polars()) == len(rows_of(run))
+        found = dh.evaluate(qrels, read, MEASURES, exclude=drawn_pairs())
+        check_same(found, dh.evaluate(remaining_qrels, remaining_run, MEASURES))
+        check_same(dh.evaluate(qrels, read, MEASURES), dh.evaluate(qrels, run, MEASURES))
+        assert len(found.run.to_polars()) == len(rows_of(remaining_run))  # type: ignore[union-attr]

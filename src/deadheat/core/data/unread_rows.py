@@ -191,13 +191,13 @@ class UnreadRows(LazyRows):
     def merge(self, duplicates: str) -> MergedRows:
         """Return the rows where they are, which the pass that places them merges."""
         self.check_has_first(duplicates)
-        return MergedRows(self._copy_unread(duplicates=duplicates))
+        return MergedRows(self.copy_unread(duplicates=duplicates))
 
     def name_documents(self, doc_id_of: DocIdOf) -> NamedRows:
         """Return the rows where they are, whose documents the pass that places them names."""
-        return NamedRows(self._copy_unread(reading=replace(self.reading, doc_id_of=doc_id_of)))
+        return NamedRows(self.copy_unread(reading=replace(self.reading, doc_id_of=doc_id_of)))
 
-    def _copy_unread(self, **attributes: Any) -> UnreadRows:  # noqa: ANN401 - of any attribute
+    def copy_unread(self, **attributes: Any) -> UnreadRows:  # noqa: ANN401 - of any attribute
         """Return a copy with other attributes, and without rows that were read under those of now."""
         rows = copy_with(self, **attributes)
         for computed in ("lazy", "frame", "_notes_on_frame"):

@@ -150,7 +150,7 @@ class Exclusion:
 
         With "self" judgments stay, so that those of documents that the run does not have do not count.
         """
-        documents = excluded.select(KEYS)
+        documents = excluded.select(KEYS).unique()  # of rows that are not merged yet
         n_relevant = 0
         if self._labels is not None:
             labels = self._labels

@@ -14,7 +14,6 @@ from deadheat.core.io.kinds import VALUE_COLUMN
 from deadheat.core.io.nested import Nested, read_numbers
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.passes import find_passes
-from deadheat.core.structures import copy_with
 from deadheat.plugins.exclude.matching import KEYS, find_excluded, split_in_engine
 from deadheat.plugins.exclude.reading import ExcludingReading
 
@@ -61,7 +60,7 @@ def leave_out(table: DocumentTable, pairs: pl.DataFrame | None) -> Remaining:
     if isinstance(rows, UnreadRows):
         if isinstance(table, Run) and find_passes(table) is not None:
             reading = ExcludingReading(**vars(rows.reading), pairs=pairs)
-            return Remaining(copy_with(rows, reading=reading), is_known_later=True)
+            return Remaining(rows.copy_unread(reading=reading), is_known_later=True)
         return _leave_out_of_frame(MemoryRows(rows.frame), pairs)
     if isinstance(rows, LazyRows):
         return _leave_out_in_engine(rows, pairs)
