@@ -610,6 +610,7 @@ ENGINES = Plugin(
     options=(
         OptionGroup("engines", "deadheat.plugins.engines.options", ("--engine", "--spark-master", "--spark-conf")),
     ),
+    objects=("deadheat.plugins.engines.folders",),
     inputs=("deadheat.plugins.engines.opening",),
     services=(Service("by_query", "deadheat.plugins.engines.by_query", "a run that is not held in memory"),),
 )

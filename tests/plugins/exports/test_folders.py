@@ -49,7 +49,7 @@ def test_the_command_takes_a_folder_of_responses(responses: Path, tmp_path: Path
     assert "3 files with the responses of searches, named by the query" in out
     assert "1 query with an empty list of results (nothing)" in out
     refused = call("evaluate", responses, tmp_path / "qrels.txt").stderr
-    assert "is a directory, expected a file, a data set of BEIR" in refused
+    assert "is a directory, expected a file, Parquet files, a data set of BEIR" in refused
 
 
 @pytest.mark.parametrize("content", ["[1]", '{"error": {"type": "parse"}, "status": 400}', '{"responses": []}', "{"])

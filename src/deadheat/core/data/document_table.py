@@ -125,7 +125,7 @@ class DocumentTable(InNotebooks):
         from deadheat.core.io.formats.trec import read_first_ranks
 
         if path.is_dir():
-            content_of_all_files = read_folder(path, self.kind)
+            content_of_all_files = read_folder(path, self.kind, self.columns)
             if content_of_all_files is not None:
                 return content_of_all_files
             file, note = choose_file(path, self.kind)
@@ -328,7 +328,7 @@ class DocumentTable(InNotebooks):
                 query, doc, count = padding.row(0)
                 is_padding = True
         lines: Sequence[int] = []
-        if self.path is not None:
+        if self.path is not None and self.path.is_file():
             lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns)
         text = f"{self._describe_duplicate(query, doc, count)}{_describe_lines(lines)}"
         if len(pairs) > 1:

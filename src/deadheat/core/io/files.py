@@ -90,9 +90,9 @@ class FileState:
     ----------
     path : pathlib.Path
     size : int
-        In bytes.
+        In bytes; of a folder those of all files in it.
     changed_at : int
-        When it was last written, in nanoseconds.
+        When it was last written, in nanoseconds; of a folder the last of it and its files.
     inode : int
         Another file under this name has another one.
     """
@@ -109,6 +109,11 @@ class FileState:
             status = path.stat()
         except OSError:
             return cls(path, -1, -1, -1)
+        if stat.S_ISDIR(status.st_mode):
+            inside = [entry.stat() for entry in path.rglob("*")]
+            size = sum(entry.st_size for entry in inside)
+            changed_at = max(entry.st_mtime_ns for entry in (status, *inside))
+            return cls(path, size, changed_at, status.st_ino)
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
     def check(self) -> None:

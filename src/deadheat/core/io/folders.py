@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,22 +26,22 @@ class FolderReader(NamedTuple):
     files : callable
         Takes a folder and the kind that is wanted, or None; returns the files that it would read.
     read : callable
-        Takes these files and the folder.
+        Takes these files, the folder, the kind, and names of columns that the user gives.
     """
 
     files: Callable[[Path, Kind | None], Sequence[Path]]
-    read: Callable[[Sequence[Path], Path], Content]
+    read: Callable[[Sequence[Path], Path, Kind, Mapping[str, str]], Content]
 
 
 REGISTERED: list[FolderReader] = []  # asked in their order, and only where there is no file to choose
 
 
-def read_folder(folder: Path, kind: Kind) -> Content | None:
+def read_folder(folder: Path, kind: Kind, columns: Mapping[str, str]) -> Content | None:
     """Return what all files of a folder hold together; None if one of its files is to be read."""
     for reader in _list_readers(folder):
         files = reader.files(folder, kind)
         if files:
-            return reader.read(files, folder)
+            return reader.read(files, folder, kind, columns)
     return None
 
 
@@ -90,8 +90,8 @@ def choose_file(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     if not (qrels or predictions):
         raise DataError(
             "is a directory",
-            allowed=f"a file, a data set of BEIR (with qrels/*.tsv), predictions of MTEB (*{PREDICTIONS}), or"
-            " responses of searches (a .json file for each query, named by it)",
+            allowed=f"a file, Parquet files, a data set of BEIR (with qrels/*.tsv), predictions of MTEB"
+            f" (*{PREDICTIONS}), or responses of searches (a .json file for each query, named by it)",
             hint=hooks.advise_on_missing("a folder that another tool writes", "objects"),
             path=folder,
         )

@@ -5,6 +5,7 @@ it lazy frames of Polars and large files are held in memory, unless that is boun
 
 * `options` are the options; `opening` opens the engine that a command was asked for.
 * `frames` makes frames of Parquet: one function for each engine.
+* `folders` reads a folder of Parquet files without ``--engine``.
 * `by_query` passes over the rows of a run in Spark or in a large file, and finds placements so.
 
 Another engine of ``--engine`` is a function in `frames` and a name in its `ENGINES`.

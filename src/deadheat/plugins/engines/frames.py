@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,13 +118,20 @@ def _name_for_spark(file: str) -> str:
 
 
 def _scan(path: str) -> object:
-    # patterns are resolved by now; the first file decides which columns there are, and casts only widen numbers
-    wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
-    files = _files(path, "polars")
+    return scan_files(_files(path, "polars"))
+
+
+def scan_files(files: Sequence[str]) -> pl.LazyFrame:
+    """Return the rows of Parquet files as one lazy frame of Polars, with the columns of the first file.
+
+    Numbers of later files are cast to its types where those are wider.
+    """
     for file in files:
         if not is_remote(file):
             check_file(Path(file))
-    return pl.scan_parquet(files, glob=is_remote(path), extra_columns="ignore", cast_options=wider)
+    wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
+    # patterns of this machine are resolved by now
+    return pl.scan_parquet(files, glob=any(map(is_remote, files)), extra_columns="ignore", cast_options=wider)
 
 
 def _duckdb() -> FrameEngine:

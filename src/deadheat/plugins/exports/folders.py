@@ -1,7 +1,7 @@
 """Folders with the response to one search in each file, which is named by the query."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def responses_in(folder: Path, kind: Kind | None = None) -> list[Path]:
     return sorted(one for one in folder.iterdir() if one.name.endswith(_RESPONSES) and one.is_file())
 
 
-def read_responses(files: Sequence[Path], folder: Path) -> Content:
+def read_responses(files: Sequence[Path], folder: Path, _kind: Kind, _columns: Mapping[str, str]) -> Content:
     """Return the run in the responses to searches: the name of each file, without its ending, is the query.
 
     Raises
