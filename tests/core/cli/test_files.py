@@ -152,7 +152,7 @@ def test_outputs_and_inputs_are_checked_first(
     def fail(*_: object) -> None:
         pytest.fail("a file was read")
 
-    monkeypatch.setattr("deadheat.core.data.document_table.scan", fail)
+    monkeypatch.setattr("deadheat.core.io.formats.scan", fail)
     before = sorted(folder.iterdir())
     result = call(*arguments)
     assert result.exit_code == code, result.output

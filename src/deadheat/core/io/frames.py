@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from deadheat.core import hooks
+from deadheat.core.arrays import IntArray
 from deadheat.core.errors import ColumnError, DataError, SourceTypeError
 from deadheat.core.io.columns import find_value_column, guess_kind, refuse_patterns, resolve_columns
 from deadheat.core.io.content import COMPARED_ROWS, Content
@@ -476,5 +477,18 @@ def _make_ambiguous_lists_error(lists: Sequence[list[Any]], kind: Kind) -> Sourc
 
 def find_repeated_pairs(frame: Frame) -> pl.DataFrame:
     """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
+    if frame.implementation.is_duckdb() and not _may_repeat_in_duckdb(frame):
+        frame = frame.head(0)
     counts = frame.select(*KEYS).group_by(*KEYS).agg(n=nw.len())
     return collect(counts.filter(nw.col("n") > 1)).sort(KEYS)
+
+
+def _may_repeat_in_duckdb(frame: Frame) -> bool:
+    """Tell whether a pair may appear twice, by hashes of the pairs: False is certain, True needs a closer look.
+
+    To group the pairs takes DuckDB four times as long, and ten times the memory.
+    """
+    relation: Any = frame.select(*KEYS).to_native()
+    hashes: IntArray = relation.project("hash(query_id, doc_id) as pair").fetchnumpy()["pair"]
+    hashes.sort()
+    return bool((hashes[1:] == hashes[:-1]).any())

@@ -1,4 +1,9 @@
-"""Placements by joins and ranks where the rows are, in any engine that Narwhals knows: only placements are fetched."""
+"""Placements by joins and counts where the rows are, in any engine that Narwhals knows: only placements are fetched.
+
+Two plans find the same numbers. One counts the scores above each judged document and equal to it: every row of a query
+meets every level, a score of a judged document. It streams, and takes long where queries have many levels. The other
+ranks all rows, which sorts them.
+"""
 
 from typing import cast
 
@@ -13,6 +18,8 @@ from deadheat.core.io.lazy import Frame, collect
 from deadheat.core.libraries import polars as pl
 from deadheat.core.placements.building import build_from_frames
 from deadheat.core.placements.placements import Placements
+
+MOST_PAIRS = 40  # for each row of a run, on average: with more pairs of a row and a level, ranks take less time
 
 
 class RelationalEngine:
@@ -32,22 +39,38 @@ class RelationalEngine:
         self._retrieved = run.rows.lazy
 
     def place(self) -> Placements:
-        """Return the placements, joined and ranked where the rows are."""
+        """Return the placements, joined and counted where the rows are."""
         cast("LazyRows", self._run.rows).is_read_again = True
         with guard_polars(self._run.where):
-            judged_queries = self._judged.select("query_id").unique()
-            rows = rank_rows(self._retrieved.join(judged_queries, on="query_id", how="semi"))
             counts = self._count_queries()
-            return build_from_frames(self._qrels, self._run, counts, collect(find_judged(self._judged, rows)))
+            found = collect(find_judged(self._judged, self._retrieved))
+            if count_pairs(found, counts) <= MOST_PAIRS * int(counts["n_retrieved"].sum()):
+                rows = self._count_around(found)
+            else:
+                rows = self._rank()
+            return build_from_frames(self._qrels, self._run, counts, rows)
+
+    def _count_around(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Return the judged documents that were retrieved with `above` and `tied`, by counts of scores."""
+        levels = find_judged(self._judged, self._retrieved).select("query_id", level="score").unique()
+        counts = collect(count_scores(self._retrieved, levels))
+        placed = counts.select("query_id", "tied", score="level", above=pl.col("reaching") - pl.col("tied"))
+        return found.join(placed, on=["query_id", "score"], how="left")
+
+    def _rank(self) -> pl.DataFrame:
+        """Return the same by ranks of all rows of judged queries."""
+        judged_queries = self._judged.select("query_id").unique()
+        rows = rank_rows(self._retrieved.join(judged_queries, on="query_id", how="semi"))
+        return collect(find_judged(self._judged, rows))
 
     def _count_queries(self) -> pl.DataFrame:
         """Return query_id, n_retrieved, top_score and retrieves_itself of each query of the run."""
-        counts = collect(
-            self._retrieved.group_by("query_id").agg(n_retrieved=nw.len(), top_score=nw.col("score").max())
-        )
         is_query = nw.col("doc_id") == nw.col("query_id")
-        self_retrieving = collect(self._retrieved.filter(is_query).select("query_id"))["query_id"]
-        return counts.with_columns(retrieves_itself=pl.col("query_id").is_in(self_retrieving.implode()))
+        rows = self._retrieved.with_columns(is_itself=is_query.cast(nw.Int64))
+        counts = rows.group_by("query_id").agg(
+            n_retrieved=nw.len(), top_score=nw.col("score").max(), n_itself=nw.col("is_itself").sum()
+        )
+        return collect(counts).select("query_id", "n_retrieved", "top_score", retrieves_itself=pl.col("n_itself") > 0)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:  # noqa: ARG002 - rows without an order have no other rule
         """Count, for each of the given placements, the documents of its tie that document ids put before it."""
@@ -68,6 +91,28 @@ def find_judged(qrels: Frame, run: Frame) -> Frame:
     # a join on one text column needs no row encoding, and leaves few rows for that on two
     candidates = run.join(qrels.select("doc_id").unique(), on="doc_id", how="semi")
     return candidates.join(qrels, on=["query_id", "doc_id"], how="inner")
+
+
+def count_pairs(found: pl.DataFrame, counts: pl.DataFrame) -> int:
+    """Return how many pairs of a row and a level there are: each row of a query with each level of the query.
+
+    Parameters
+    ----------
+    found : polars.DataFrame
+        query_id and score of the judged documents that were retrieved.
+    counts : polars.DataFrame
+        query_id and n_retrieved.
+    """
+    levels = found.select("query_id", "score").unique()
+    return int(levels.join(counts, on="query_id", how="left")["n_retrieved"].sum())
+
+
+def count_scores(rows: Frame, levels: Frame) -> Frame:
+    """Return query_id, level, and how many scores of the query reach the level (`reaching`) and equal it (`tied`)."""
+    pairs = rows.join(levels, on="query_id", how="inner").filter(nw.col("score") >= nw.col("level"))
+    is_equal = nw.col("score") == nw.col("level")
+    pairs = pairs.with_columns(is_equal=is_equal.cast(nw.Int64))
+    return pairs.group_by("query_id", "level").agg(reaching=nw.len(), tied=nw.col("is_equal").sum())
 
 
 def rank_rows(rows: Frame) -> Frame:
