@@ -121,6 +121,15 @@ def test_the_bar_goes_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         (["gate", "qrels.txt", "a.run", "-c", "RR > 0"], ["reading a.run", "placing a"]),
         (["convert", "a.run", "a.csv"], ["reading a.run"]),
         (["trec_eval", "qrels.txt", "a.run"], ["reading a.run"]),
+        (["evaluate", "qrels.txt", "a.run", "--save", "a.json"], ["looking for repeated pairs in a", "writing a.json"]),
+        (["convert", "a.run", "b.csv"], ["writing b.csv"]),
+        (["ties", "a.run", "qrels.txt"], ["describing ties"]),
+        (["items", "a.run"], ["counting items"]),
+        (["items", "a.run", "--qrels", "qrels.txt"], ["weighing exposure"]),
+        (["fuse", "a.run", "b.run", "-o", "c.run"], ["fusing runs", "writing c.run"]),
+        (["gate", "qrels.txt", "a.run", "-c", "RR > 0"], ["checking gates"]),
+        (["diff", "qrels.txt", "qrels.txt", "a.run"], ["comparing judgments"]),
+        (["report", "qrels.txt", "a.run", "-o", "a.html"], ["making the page", "writing a.html"]),
     ],
 )
 def test_every_phase_has_a_name(

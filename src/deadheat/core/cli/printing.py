@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -22,6 +22,7 @@ from deadheat.core.cli.help import option
 from deadheat.core.cli.inputs import check_inputs
 from deadheat.core.cli.paths import REPORT, STDOUT, outputs_of_command
 from deadheat.core.cli.streams import ClosedOutput, discard, write_note
+from deadheat.core.phases import phase
 from deadheat.core.wording import escape_invisible
 
 if TYPE_CHECKING:
@@ -297,10 +298,12 @@ def writing(output: str | None) -> Iterator[None]:
     Before the first is written, no output may have turned out to be a file that was read.
     """
     outputs_of_command().check_read()
+    is_stdout = output is None or output == STDOUT
+    shown = nullcontext() if is_stdout else phase(f"writing {Path(str(output)).name}")
     try:
-        yield
+        with shown:
+            yield
     except OSError as error:
-        is_stdout = output is None or output == STDOUT
         if is_stdout and error.errno == errno.EPIPE:
             raise
         if is_stdout:

@@ -310,7 +310,7 @@ class DocumentTable(InNotebooks):
             if self.rows.duplicates == "trust":
                 self.rows.duplicates = "error"
             return
-        with guard_polars(self.where):
+        with guard_polars(self.where), phase(f"looking for repeated pairs in {self.name}"):
             pairs = self.rows.repeated_pairs()
         if pairs is not None and len(pairs):
             raise self.make_duplicate_error(pairs)

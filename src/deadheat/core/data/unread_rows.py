@@ -180,6 +180,13 @@ class UnreadRows(LazyRows):
                 yield batch
         self.check_file()
 
+    def count_rows(self) -> int | None:
+        """Return how many rows there are, if that is known without a look at them, as in a file of Parquet."""
+        if self.file is None:
+            return None
+        frame: pl.LazyFrame = self.unchecked.to_native()
+        return int(frame.select(pl.len()).collect().item())
+
     def notes(self) -> tuple[str, ...]:
         """Return notes on the rows that were read."""
         return self._notes_on_frame

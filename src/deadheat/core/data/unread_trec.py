@@ -54,6 +54,10 @@ class UnreadTrec(UnreadRows):
         if not has_rows:
             raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
 
+    def count_rows(self) -> None:
+        """Return None: the rows of a file of text are known at its end."""
+        return
+
     def notes(self) -> tuple[str, ...]:
         """Return notes on the rows that were read, and on the comments that were skipped."""
         return (*super().notes(), *note_comments(len(self._marked.comments), self._path))

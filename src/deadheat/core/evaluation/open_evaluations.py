@@ -11,6 +11,7 @@ from deadheat.core.data.sources import Source, as_path
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures.notation import MeasureLike
+from deadheat.core.phases import phase
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_list
 
@@ -60,7 +61,9 @@ def load_evaluation(path: Source, *, system: str | None = None) -> Evaluation:
         return _of_system(module.read_values(path), system)
     if system is not None:
         raise ParameterError(argument="system", given=system, allowed="left out: the file is a saved evaluation")
-    scores, parts = SAVED.read(cast("str | Path", path), parts_in)
+    saved = cast("str | Path", path)
+    with phase(f"reading {Path(saved).name}"):
+        scores, parts = SAVED.read(saved, parts_in)
     return Evaluation(scores, **parts)
 
 

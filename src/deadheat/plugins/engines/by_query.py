@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -32,6 +33,7 @@ from deadheat.core.errors import DataError, MissingDependencyError
 from deadheat.core.io.duplicates import MERGING, note_left_out
 from deadheat.core.io.guarding import check_threads, guard_polars, guard_rows
 from deadheat.core.io.memory_limits import is_bounded, rows_at_a_time
+from deadheat.core.phases import phase
 from deadheat.core.placements.building import build_from_frames
 from deadheat.core.placements.contiguous import ContiguousEngine, count_blocks
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, Task, make_results, result_schema, select_results
@@ -251,8 +253,10 @@ def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.D
     check_threads()
     own = _of_queries(judgments)
     found = [pl.DataFrame(schema=result_schema())]
-    for batch in _whole_queries(rows.batches(rows_at_a_time())):
-        found += look(batch, own)
+    with phase(f"reading rows of {Path(rows.where).name}", rows.count_rows()) as advance:
+        for batch in _whole_queries(rows.batches(rows_at_a_time())):
+            found += look(batch, own)
+            advance(len(batch))
     return pl.concat(found)
 
 

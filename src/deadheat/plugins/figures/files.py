@@ -13,6 +13,7 @@ from deadheat.core.cli.errors import error_message
 from deadheat.core.cli.paths import asked, outputs_of_command, shown_path
 from deadheat.core.cli.printing import check_folder, writing
 from deadheat.core.errors import FigureError
+from deadheat.core.phases import phase
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_in_brackets, format_list
 from deadheat.plugins.figures.options import ALL_FIGURES
@@ -135,13 +136,15 @@ def draw_figures(subjects: Subjects, measures: Sequence[str]) -> Figures:
         chosen = _by_default(subjects, measures)
     if chosen and asked()["figure_format"] != "json":
         painter.start()  # while charts are made
-    for one in chosen:
-        for drawing in drawings(one.subject, one.measures, names=one.names, **one.options):
-            name = one.before + drawing.name
-            if drawing.error is not None:
-                failures.append((error_message(drawing.error), name))
-            if drawing.chart is not None:
-                charts[_claim_figure(folder, name)] = drawing.chart
+    with phase("drawing figures", len(chosen)) as advance:
+        for one in chosen:
+            for drawing in drawings(one.subject, one.measures, names=one.names, **one.options):
+                name = one.before + drawing.name
+                if drawing.error is not None:
+                    failures.append((error_message(drawing.error), name))
+                if drawing.chart is not None:
+                    charts[_claim_figure(folder, name)] = drawing.chart
+            advance(1)
     why_none = OF_ONE_QUERY if not names and not charts and not failures else ""
     return Figures(folder, charts, failures, why_none)
 

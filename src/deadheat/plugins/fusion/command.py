@@ -19,6 +19,7 @@ from deadheat.core.cli.printing import Output, check_output, format_option, full
 from deadheat.core.cli.read_options import measures_of
 from deadheat.core.cli.row_files import chosen_format_of, write_rows
 from deadheat.core.cli.streams import write_note
+from deadheat.core.phases import phase
 
 if TYPE_CHECKING:
     from deadheat.core.data.qrels import Qrels
@@ -202,18 +203,19 @@ def _fuse(runs: Mapping[str, Run], qrels: Qrels | None, options: Mapping[str, An
 
     method = METHODS.get(options["method"])
     learns = method is not None and not method().is_fitted
-    fused = fuse_runs(
-        runs,
-        options["method"],
-        norm=options["norm"],
-        weights=options["weights"],
-        parameters={name: options[name] for name in PARAMETERS},
-        window=options["window"],
-        ties=options["ties"],
-        qrels=qrels if learns else None,
-        rel=options["rel"],
-        name=_name_of(options),
-    )
+    with phase("fusing runs"):
+        fused = fuse_runs(
+            runs,
+            options["method"],
+            norm=options["norm"],
+            weights=options["weights"],
+            parameters={name: options[name] for name in PARAMETERS},
+            window=options["window"],
+            ties=options["ties"],
+            qrels=qrels if learns else None,
+            rel=options["rel"],
+            name=_name_of(options),
+        )
     scored = None
     if qrels is not None:
         measures = measures_of(options if options["notations"] else {**options, "notations": (DEFAULT_MEASURE,)})
@@ -225,22 +227,23 @@ def _tune(runs: Mapping[str, Run], qrels: Qrels | None, options: Mapping[str, An
     """Return the run that is fused by the best setting, and the report of tuning."""
     from deadheat.plugins.fusion.report_of_tuning import report_tuning
 
-    found = dh.tune_fusion(
-        qrels,
-        runs,
-        options["tune"],
-        options["method"],
-        norm=options["norm"],
-        grid=parse_grid(options["grid"]),
-        folds=options["folds"],
-        rng=options["seed"],
-        cluster=options["cluster"],
-        queries=options["queries"],
-        window=options["window"],
-        ties=options["ties"],
-        rel=options["rel"],
-        name=_name_of(options),
-    )
+    with phase("tuning the fusion"):
+        found = dh.tune_fusion(
+            qrels,
+            runs,
+            options["tune"],
+            options["method"],
+            norm=options["norm"],
+            grid=parse_grid(options["grid"]),
+            folds=options["folds"],
+            rng=options["seed"],
+            cluster=options["cluster"],
+            queries=options["queries"],
+            window=options["window"],
+            ties=options["ties"],
+            rel=options["rel"],
+            name=_name_of(options),
+        )
     report = with_companions(report_tuning(found, path=options["target"]), [("", found, {})], [found.measure.label])
     return found.run, report
 

@@ -31,6 +31,7 @@ from deadheat.core.cli.paths import INPUT, STDOUT, label
 from deadheat.core.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
 from deadheat.core.cli.read_options import conventions_of, intervals_of, need_queries, weighed
 from deadheat.core.cli.streams import write_note
+from deadheat.core.phases import phase
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import IntervalOptions
@@ -207,14 +208,15 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         baseline = replace(baseline, evaluation=weighed(baseline.evaluation, queries, options))
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_CHECKING if baseline is not None or name not in OF_BASELINE]
-    result = dh.gate(
-        evaluation,
-        thresholds,
-        baseline=baseline,
-        judgments=options["judgments"],
-        **{name: options[name] for name in allowed if options[name] or name in of_file},
-        **vars(replace(intervals, queries=queries)),
-    )
+    with phase("checking gates"):
+        result = dh.gate(
+            evaluation,
+            thresholds,
+            baseline=baseline,
+            judgments=options["judgments"],
+            **{name: options[name] for name in allowed if options[name] or name in of_file},
+            **vars(replace(intervals, queries=queries)),
+        )
     output.print(
         report_gate(
             result,

@@ -12,6 +12,7 @@ from deadheat.core.cli.options import command, with_options
 from deadheat.core.cli.paths import INPUT
 from deadheat.core.cli.printing import Output, emit, full_option, output_options, table_option
 from deadheat.core.cli.read_options import given_intervals
+from deadheat.core.phases import phase
 
 
 @command(
@@ -63,13 +64,14 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     from deadheat.plugins.leaderboard.report import report_leaderboard
 
     output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])
-    found = dh.leaderboard(
-        source[0] if len(source) == 1 else source,
-        **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
-        exclude=options.get("exclude"),
-        **given_intervals(options),
-        rng=options["seed"] or 0,
-    )
+    with phase("ranking models"):
+        found = dh.leaderboard(
+            source[0] if len(source) == 1 else source,
+            **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
+            exclude=options.get("exclude"),
+            **given_intervals(options),
+            rng=options["seed"] or 0,
+        )
     compact = options["compact"] and not output.is_data
     report = with_companions(
         report_leaderboard(found, for_people=not output.is_data, compact=compact), [("", found, {})], [found.measure]

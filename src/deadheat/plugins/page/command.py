@@ -32,6 +32,7 @@ from deadheat.core.cli.read_options import (
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import DataError
 from deadheat.core.evaluation.systems import kind_of_runs
+from deadheat.core.phases import phase
 from deadheat.core.wording import format_path
 from deadheat.plugins.compare.command import compare_files, saved_evaluations
 
@@ -118,8 +119,8 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         return
     inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
     arguments = [without_folders(word) for word in click.get_current_context().meta["arguments"]]
-    emit(
-        page_of(
+    with phase("making the page"):
+        page = page_of(
             subjects,
             title=options["title"] or "",
             inputs=inputs,
@@ -127,9 +128,8 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
             companions=companions,
             margin=margin,
             facts=facts,
-        ),
-        output,
-    )
+        )
+    emit(page, output)
     if output != STDOUT:
         write_note(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB")
 

@@ -11,6 +11,7 @@ from deadheat.core.cli.inputs import open_qrels, open_run
 from deadheat.core.cli.options import FILE, LAST, command, with_options
 from deadheat.core.cli.paths import INPUT
 from deadheat.core.cli.printing import Output, output_options
+from deadheat.core.phases import phase
 
 
 @command(
@@ -58,10 +59,12 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     popularity = None if train is None else open_qrels(train, is_checked=False)
     own = {name: options[name] for name in ("n_items", "n_users", "head")}
     opened, cutoff = open_run(run), options["cutoff"]
-    report = of_items(item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own))
+    with phase("counting items"):
+        report = of_items(item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own))
     if qrels or groups:
         judged = None if qrels is None else open_qrels(qrels)
-        found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff)
+        with phase("weighing exposure"):
+            found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff)
         beside = of_exposure(found, for_people=not output.is_data)
         report = replace(
             report,

@@ -14,6 +14,7 @@ from deadheat.core.cli.parsing import parsed_numbers
 from deadheat.core.cli.paths import INPUT, asked, label
 from deadheat.core.cli.printing import Output, full_option, output_options
 from deadheat.core.cli.read_options import conventions_of, measures_of, measures_under
+from deadheat.core.phases import phase
 
 
 @command(
@@ -71,14 +72,16 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
             report_orders(orders_of_query(judgments, open_run(run), options["listed"], measures), options["listed"])
         )
         return
-    profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
-    report = report_profile(
-        profile,
-        every_measure=output.form == "json",
-        missing=options["missing"],
-        per_query=per_query,
-        digits=output.digits,
-    )
+    opened = open_run(run, keyed=False)
+    with phase("describing ties"):
+        profile = tie_profile(opened, judgments, at or CUTOFFS, measures, **own)
+        report = report_profile(
+            profile,
+            every_measure=output.form == "json",
+            missing=options["missing"],
+            per_query=per_query,
+            digits=output.digits,
+        )
     if keys := asked().get("then_by"):
         keyed = tie_profile(open_run(run), judgments, (), measures, **own)
         report = with_second_key(report, profile, keyed, ", then ".join(map(label, keys)))

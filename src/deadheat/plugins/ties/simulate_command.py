@@ -15,6 +15,7 @@ from deadheat.core.cli.parsing import parsed_numbers
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs
 from deadheat.core.cli.printing import Output, format_option, writing
 from deadheat.core.cli.read_options import measures_of, named_baselines
+from deadheat.core.phases import phase
 
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
@@ -156,7 +157,8 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     own = {name: options[name] for name in ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")}
     baselines: list[Any] = named_baselines(options, named) or [None]
     refuse_if(len(baselines) > 1, "--coarsen compares with one --baseline")
-    found = dh.coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own)
+    with phase("making scores coarser"):
+        found = dh.coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own)
     output.print(
         with_companions(
             report_coarsening(found, for_people=not output.is_data),

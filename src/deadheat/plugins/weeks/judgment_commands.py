@@ -16,6 +16,7 @@ from deadheat.core.cli.paths import INPUT, PATH, named_runs
 from deadheat.core.cli.printing import Output, check_output, full_option, output_options, writing
 from deadheat.core.cli.read_options import given_conventions, measures_of
 from deadheat.core.cli.streams import write_note
+from deadheat.core.phases import phase
 from deadheat.core.settings import Conventions
 from deadheat.core.wording import format_count
 
@@ -51,14 +52,15 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
     from deadheat.plugins.weeks.report_diff import report_diff
 
     output = Output(options, [old, new, options["documents"], *runs])
-    found = dh.diff_qrels(
-        open_qrels(old),
-        open_qrels(new),
-        {name: path if is_saved(path) else open_run(path, name) for name, path in named_runs(runs).items()},
-        measures_of(options) if options["notations"] else None,
-        collection=options["documents"],
-        **given_conventions(options),
-    )
+    with phase("comparing judgments"):
+        found = dh.diff_qrels(
+            open_qrels(old),
+            open_qrels(new),
+            {name: path if is_saved(path) else open_run(path, name) for name, path in named_runs(runs).items()},
+            measures_of(options) if options["notations"] else None,
+            collection=options["documents"],
+            **given_conventions(options),
+        )
     output.print(report_diff(found, for_people=not output.is_data))
 
 

@@ -20,6 +20,7 @@ from deadheat.core.cli.printing import Output, format_option, full_option, outpu
 from deadheat.core.cli.read_options import given_conventions, given_intervals, measures_of, need_queries
 from deadheat.core.cli.saving import save_all, save_targets
 from deadheat.core.data.judging import JudgesRuns, find_kind_of_qrels
+from deadheat.core.phases import phase
 
 OF_JUDGMENTS = ("columns", "file_formats", "normalize_ids")
 OF_WEIGHTS = option(
@@ -53,16 +54,17 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
 
     queries = _table_of_weights(options)
     output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference, options["queries"]])
-    found = dh.history(
-        saved[0] if len(saved) == 1 else saved,
-        reference=reference,
-        judgments=options["judgments"],
-        weights=options["weights"],
-        queries=queries,
-        test=options["test"],
-        **given_intervals(options),
-        rng=options["seed"],
-    )
+    with phase("comparing with the reference"):
+        found = dh.history(
+            saved[0] if len(saved) == 1 else saved,
+            reference=reference,
+            judgments=options["judgments"],
+            weights=options["weights"],
+            queries=queries,
+            test=options["test"],
+            **given_intervals(options),
+            rng=options["seed"],
+        )
     output.print(
         with_companions(report_history(found, for_people=not output.is_data), [("", found, {})], list(found.measures))
     )
