@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ def _scan(path: str) -> object:
     return scan_files(_files(path, "polars"))
 
 
-def scan_files(files: Sequence[str]) -> pl.LazyFrame:
+def scan_files(files: list[str]) -> pl.LazyFrame:
     """Return the rows of Parquet files as one lazy frame of Polars, with the columns of the first file.
 
     Numbers of later files are cast to its types where those are wider.
