@@ -22,7 +22,7 @@ FOUND = [
     *(path for folder in ("for", "de", "guide") for path in (DOCS / folder).glob("*.md")),
 ]
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in FOUND}
-READERS = ("clinician", "judges", "paper", "rag", "recommender", "search", "training")
+READERS = ("agents-and-conversations", "clinician", "judges", "paper", "rag", "recommender", "search", "training")
 
 
 @pytest.mark.slow
