@@ -227,6 +227,7 @@ NEEDS = {
         "call('report', 'x.qrels', 'one.run', '-o', 'page.html')",
     ),
     "topk": ("dh.Run.from_topk([[1, 2]])",),
+    "alternatives": ("dh.evaluate({'q1': [['a', 'b'], ['c']]}, first, 'R@1')",),
     "spans": (
         "dh.evaluate({'q': {'d': 1}}, {'q': {'d': 1}}, 'CharRecall@5')",
         "dh.read_qrels('spans.csv')",
@@ -270,6 +271,11 @@ def evaluations_of_chunks() -> list[deadheat.Evaluation]:
     return [deadheat.evaluate(deadheat.Spans([("q", "d", 0, 10)]), [("q", "d", 7, 20, 1.0)], "P@1")]
 
 
+def evaluations_of_groups() -> list[deadheat.Evaluation]:
+    """Return an evaluation of relevant documents in groups."""
+    return [deadheat.evaluate({"q": [["a", "b"], ["c"]]}, {"q": {"a": 1.0}}, "RR")]
+
+
 def evaluations_of_repeats() -> list[deadheat.Evaluation]:
     """Return an evaluation of two runs of one system."""
     return [deadheat.evaluate({"q": {"a": 1}}, deadheat.Repeats([{"q": {"a": 1.0}}] * 2), "RR")]
@@ -282,6 +288,7 @@ def evaluations_of_values() -> list[deadheat.Evaluation]:
 
 # Evaluations of which a saved file needs a plugin, beside those by measures of it.
 KEPT = {
+    "alternatives": evaluations_of_groups,
     "bounds": evaluations_with_bounds,
     "dense": evaluations_of_samples,
     "judges": lambda: evaluations_with_bounds()[1:],
