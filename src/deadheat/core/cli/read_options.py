@@ -144,15 +144,18 @@ def grouping_of(
 ) -> Grouping:
     """Return the strata of evaluations by some columns, and what the report says of them."""
     from deadheat.core.evaluation.stratum import strata_of
-    from deadheat.core.report.of_strata import Grouping
+    from deadheat.core.report.of_strata import group_strata
 
     ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-    return Grouping(
+    asked: tuple[str, ...] = ()
+    if options["by"]:
+        asked = columns
+    return group_strata(
         shown_path(queries.where, "the table of queries"),
-        tuple(strata_of(one, columns, queries) for one in evaluations if columns),
-        asked=columns if options["by"] else (),
-        languages=queries.languages(ids),
-        without_language=queries.without_language(ids),
+        [strata_of(one, columns, queries) for one in evaluations if columns],
+        queries,
+        ids,
+        asked=asked,
         pool_languages=options["pool_languages"],
         has_clusters=bool(options["cluster"] or options["weights"]),
     )

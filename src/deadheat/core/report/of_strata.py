@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.stratum import NONE, label, order
 from deadheat.core.report.conventions import named
@@ -56,6 +57,49 @@ class Grouping:
     def is_by_language(self) -> bool:
         """Whether every stratum is a language."""
         return self.columns == (self.language_column,)
+
+
+def group_strata(
+    source: str,
+    strata: Sequence[Strata],
+    queries: Queries,
+    query_ids: Sequence[str],
+    *,
+    asked: Sequence[str],
+    pool_languages: bool | None = None,
+    has_clusters: bool = False,
+) -> Grouping:
+    """Return how queries were grouped, with their languages.
+
+    Parameters
+    ----------
+    source : str
+        Name of the queries table.
+    strata : sequence of Strata
+        Of each run.
+    queries : Queries
+        The table.
+    query_ids : sequence of str
+        The evaluated queries.
+    asked : sequence of str
+        The stratum columns that were asked for.
+    pool_languages : bool, optional
+        Whether queries of several languages may be averaged together; by default whether the strata do so.
+    has_clusters : bool, default False
+        As of :class:`Grouping`.
+    """
+    languages = queries.languages(query_ids)
+    if pool_languages is None:
+        pool_languages = len(languages) > 1 and queries.language_column not in asked
+    return Grouping(
+        source,
+        tuple(strata),
+        asked=tuple(asked),
+        languages=languages,
+        without_language=queries.without_language(query_ids),
+        pool_languages=pool_languages,
+        has_clusters=has_clusters,
+    )
 
 
 def _averages(grouping: Grouping) -> Iterator[Table]:

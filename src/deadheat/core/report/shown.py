@@ -29,7 +29,7 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.of_evaluation import report_evaluations
-from deadheat.core.report.of_strata import Grouping
+from deadheat.core.report.of_strata import group_strata
 from deadheat.core.wording import format_count, format_path
 
 MOST_ROWS = 20  # of placements: more are no table to read
@@ -41,19 +41,8 @@ def _of_strata(strata: Strata) -> Report:
     """Return the report of strata, with the averages over them."""
     whole, queries = strata.whole, strata.queries
     ids = whole.query_ids.tolist()
-    languages = queries.languages(ids)
-    return report_evaluations(
-        [whole],
-        format_path(whole.qrels.where),
-        grouping=Grouping(
-            format_path(queries.where),
-            (strata,),
-            asked=strata.columns,
-            languages=languages,
-            without_language=queries.without_language(ids),
-            pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
-        ),
-    )
+    grouping = group_strata(format_path(queries.where), [strata], queries, ids, asked=strata.columns)
+    return report_evaluations([whole], format_path(whole.qrels.where), grouping=grouping)
 
 
 @registers_report(Evaluation, Evaluations, in_brief=True)
