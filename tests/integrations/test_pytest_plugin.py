@@ -73,6 +73,13 @@ def test_the_plugin_waits_with_the_heavy_libraries() -> None:
     assert not set(done.stdout.split()) & {"numpy", "polars", "scipy", "rich", "narwhals", "click"}
 
 
+def test_of_a_run_of_chunks(assert_ranking: Callable[..., GateResult]) -> None:
+    chunks = {query: {"b#0": 3.0, "a#1": 2.0, "a#0": 4.0} for query in QRELS}
+    assert assert_ranking(QRELS, chunks, "RR >= 1", doc_id_of="#", duplicates="best").passed
+    with pytest.raises(AssertionError):
+        assert_ranking(QRELS, chunks, "RR >= 1", doc_id_of="#", duplicates="first")
+
+
 def test_of_an_evaluation(assert_ranking: Callable[..., GateResult]) -> None:
     custom = dh.Custom("first", lambda relevance: float(relevance[0]))
     evaluation = dh.evaluate(QRELS, TIED, ["RR", custom])

@@ -227,10 +227,14 @@ def test_other_chunks_are_warned_of_and_not_compared_in_silence() -> None:
     old = {f"q{n}": {f"d{n}#{5 + n % 3}": 2.0, f"d{n}#1": 1.0} for n in range(20)}
     new = {f"q{n}": {f"d{n}#{n % 2}": 2.0, f"d{n + 1}#1": 1.0} for n in range(20)}
     with pytest.warns(DeadheatWarning) as caught:
-        dh.compare(qrels, {"old": old, "new": new}, "RR")
+        comparison = dh.compare(qrels, {"old": old, "new": new}, "RR")
     told = [str(one.message) for one in caught if "cut in another way" in str(one.message)]
     (text,) = told
     assert text.startswith("new: of 20 relevant chunks 0 are retrieved, and in place of 20 others another chunk")
+    verdict = comparison.verdict
+    assert verdict.facts["chunks"] == text
+    assert "but other chunks could reverse it" in verdict.headline
+    assert "chunks" not in dh.compare(qrels, {"old": old, "same": old}, "RR").verdict.facts
 
 
 def test_a_run_that_finds_most_chunks_is_not_doubted() -> None:

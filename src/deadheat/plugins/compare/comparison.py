@@ -13,6 +13,7 @@ import numpy as np
 from deadheat.core import hooks, stats
 from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_level, as_positive
+from deadheat.core.data.chunk_doubts import describe_other_chunks
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
@@ -299,10 +300,19 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             detectable=self._detectable,
             lacking=self._lacking,
             by_weight=self._by_weight,
+            other_chunks=self._describe_other_chunks,
             unit=unit,
             later=self.later,
             missing=describe_missing(missing, len(known), conventions.missing, unit),
         ).verdict()
+
+    def _describe_other_chunks(self, system: str) -> str:
+        """Say that a system has other chunks than those that were judged; "" if nothing shows that."""
+        evaluation = self.evaluations[system]
+        if evaluation.run is None:
+            return ""
+        doubt = describe_other_chunks(evaluation.qrels, evaluation.run)
+        return f"{system}: {doubt}" if doubt else ""
 
     @cached_property
     def weights(self) -> FloatArray | None:

@@ -41,6 +41,11 @@ OUTCOMES = {
 """The outcomes of those kinds of outcome that have another name."""
 
 
+def _doubt_nothing(_: str) -> str:
+    """Say nothing of a system."""
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Grounds:
     """What a verdict is made of.
@@ -69,6 +74,8 @@ class Grounds:
         What a query is called, in the singular and the plural.
     missing : str
         What is said of queries that a system has no results for; empty if all have results.
+    other_chunks : callable
+        Returns what is said of a system whose chunks are others than those that were judged; empty without doubt.
     later : str or None
         Of two saves the later one.
     """
@@ -82,6 +89,7 @@ class Grounds:
     detectable: Callable[[Pair], tuple[float | None, int]]
     lacking: Callable[[Pair, str], Lacking | None]
     by_weight: Callable[[Pair], tuple[float, Mapping[str, float]] | None]
+    other_chunks: Callable[[str], str] = _doubt_nothing
     unit: tuple[str, str] = UNIT
     missing: str = ""
     later: str | None = None
@@ -124,6 +132,7 @@ class Grounds:
         if len(levels) == 2:  # over the queries that both have
             scale = pair.n_queries if measure.total else 1
             levels = {pair.system: scale * pair.mean, pair.baseline: scale * pair.baseline_mean}
+        other_chunks = [self.other_chunks(name) for name in (leader, rival) if name is not None]
         return Contest(
             measure=measure,
             leader=leader,
@@ -134,6 +143,7 @@ class Grounds:
             design=self.design,
             unit=self.unit,
             missing=self.missing,
+            other_chunks="; ".join(filter(None, other_chunks)),
             later=self.later,
         )
 

@@ -129,6 +129,8 @@ class Contest:
         What a query is called, in the singular and the plural.
     missing : str
         What is said of queries that a system has no results for; empty if all have results.
+    other_chunks : str
+        What is said of a system whose chunks are others than those that were judged; empty if none is doubted.
     later : str or None
         Of two saves the later one, from which the text is seen; else it is seen from the leader.
     """
@@ -142,6 +144,7 @@ class Contest:
     design: Design
     unit: tuple[str, str]
     missing: str = ""
+    other_chunks: str = ""
     later: str | None = None
 
     @property
@@ -278,6 +281,8 @@ def describe_pair(kind: str, verdict: Verdict, contest: Contest, ties: str, shar
     weights = describe_weights(verdict, contest, shares)
     if weights:
         facts["weights"] = weights
+    if contest.other_chunks:
+        facts["chunks"] = contest.other_chunks
     if verdict.lacking is not None:
         facts["judgments"] = _describe_judgments(verdict, contest)
     others = _describe_other_measures(verdict, contest)
@@ -687,6 +692,8 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
         doubts.append(f"ties ({pair.values_are_by})" if pair.is_estimated else "ties")
     if verdict.lacking is not None and verdict.lacking.is_reversible:
         doubts.append("missing judgments")
+    if contest.other_chunks:
+        doubts.append("other chunks")
     if has_doubtful_weights:
         doubts.append("weights")
     margin_doubt = doubt_of_margin(pair) if verdict.margin is not None else ""

@@ -24,8 +24,8 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
         baseline. Gates may be left out where there is a baseline.
     **options
         Of :func:`deadheat.gate`, such as baseline, no_worse_than, by and queries; with qrels and run also ties,
-        missing, no_relevant, score_precision and duplicates of :func:`deadheat.evaluate`, which takes rng as
-        well.
+        missing, no_relevant, score_precision, doc_id_of and duplicates of :func:`deadheat.evaluate`, which takes rng
+        as well.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _evaluate(
     from deadheat.plugins.gates.notation import measures_of
 
     # a gate counts what a run lacks against it, and its report names it: no warning is needed
-    names = [*(one.name for one in fields(Conventions)), "duplicates"]
+    names = [*(one.name for one in fields(Conventions)), "doc_id_of", "duplicates"]
     of_run = {"missing": "empty", **{name: options.pop(name) for name in names if name in options}}
     if "rng" in options:
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
