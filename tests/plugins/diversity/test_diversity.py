@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import warnings
 from collections.abc import Mapping
@@ -271,3 +272,43 @@ def test_fusion_is_tuned_by_the_values_that_an_evaluation_has() -> None:
     tuned = dh.tune_fusion(frame_of(rows), {"one": run, "other": run}, "StRecall@2", "rrf", grid=2, folds=2)
     again = dh.evaluate(frame_of(rows), tuned.run, ["StRecall@2"])["StRecall@2"]
     np.testing.assert_allclose(tuned.values[tuned.best], again.values, atol=1e-12)
+
+
+def test_recall_of_large_ties_is_exact_where_orders_of_others_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted for large ties is, of small ones, what all orders give."""
+    rows, run = drawn(15, 60, n_docs=7, n_scores=2)
+    monkeypatch.setattr(dh.StRecall, "most_steps", 0)
+    names = ["StRecall", "StRecall@1", "StRecall@2", "StRecall@3"]
+    evaluation = dh.evaluate(frame_of(rows), run, names)
+    n_moved = 0
+    for name in names:
+        cutoff = int(name.partition("@")[2] or 100)
+        scores = evaluation[name]
+        assert not scores.standard_error.any()
+        for place, query in enumerate(evaluation.query_ids.tolist()):
+            judged = sets_of(rows, query)
+            values = [
+                diversity("StRecall", [judged.get(doc, set()) for doc in order], judged, cutoff=cutoff)
+                for order in all_orders(run[query])
+            ]
+            n_moved += len(set(values)) > 1
+            found = [scores.values[place], scores.tie_std[place], scores.tie_min[place], scores.tie_max[place]]
+            assert found == pytest.approx([np.mean(values), np.std(values), min(values), max(values)], abs=1e-12), name
+    assert n_moved > 30
+
+
+def test_recall_of_many_groups_in_one_large_tie_is_exact() -> None:
+    """Of ten groups of three in a tie of sixty: pairs of groups are missed as three and six documents are."""
+    groups = [[f"g{number}d{place}" for place in range(3)] for number in range(10)]
+    docs = [doc for group in groups for doc in group] + [f"x{place}" for place in range(30)]
+    scores = dh.evaluate({"q": groups}, {"q": dict.fromkeys(docs, 1.0)}, ["R@10"])["R@10"]
+
+    def missed(n_documents: int) -> float:
+        return math.comb(60 - n_documents, 10) / math.comb(60, 10)
+
+    mean = 1 - missed(3)
+    second = (10 * mean + 90 * (1 - 2 * missed(3) + missed(6))) / 100
+    assert scores.values[0] == pytest.approx(mean, abs=1e-12)
+    assert scores.tie_std[0] == pytest.approx((second - mean**2) ** 0.5, abs=1e-12)
+    assert (scores.tie_min[0], scores.tie_max[0]) == (0, 1)
+    assert scores.standard_error[0] == 0

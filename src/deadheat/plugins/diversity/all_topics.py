@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from deadheat.core.measures.families import CutMeasure
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure
 from deadheat.core.placements.placements import Placements
-from deadheat.plugins.diversity.covering import cover_chance
+from deadheat.plugins.diversity.covering import count_kinds, cover_chance
 from deadheat.plugins.diversity.topics import Topics, find_topics
 
 
@@ -47,7 +46,8 @@ class StAllHit(RelevanceMeasure, CutMeasure):
     Examples
     --------
     >>> from deadheat import evaluate
-    >>> rows = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "subtopic": ["1", "1", "2"], "relevance": [1, 1, 1]}
+    >>> topics = {"a": "1", "b": "1", "c": "2"}
+    >>> rows = [{"query_id": "q", "doc_id": doc, "subtopic": topic, "relevance": 1} for doc, topic in topics.items()]
     >>> evaluate(rows, {"q": {"a": 1.0, "b": 0.5, "c": 0.5}}, ["StAllHit@1", "StAllHit@2", "StAllHit@3"]).means()
     {'StAllHit@1': 0.0, 'StAllHit@2': 0.5, 'StAllHit@3': 1.0}
     """
@@ -114,7 +114,7 @@ class StAllHit(RelevanceMeasure, CutMeasure):
             of_query = rows[starts[query] : starts[query + 1]]
             member = topics.member[topics.codes[of_query]][:, missing[query]]
             tied, of_tie = int(placements.tied[of_query[0]]), int(inside[of_query[0]])
-            chance = cover_chance(_count_kinds(member), tied, of_tie)
+            chance = cover_chance(count_kinds(member), tied, of_tie)
             chances.probability[query] = chance.probability
             chances.is_possible[query] = chance.is_possible
             chances.is_certain[query] = chance.is_certain
@@ -126,16 +126,3 @@ def _find_hit(topics: Topics, placements: Placements, is_looked_at: BoolArray) -
     hit = np.zeros(topics.n_relevant.shape, np.bool_)
     np.logical_or.at(hit, placements.query[is_looked_at], topics.member[topics.codes[is_looked_at]])
     return hit
-
-
-def _count_kinds(member: BoolArray) -> tuple[tuple[int, int], ...]:
-    """Return how many documents have each set of subtopics, which is a number with a bit for each subtopic."""
-    counts: Counter[int] = Counter()
-    for row in member.tolist():
-        subtopics = 0
-        for place, has_subtopic in enumerate(row):
-            if has_subtopic:
-                subtopics |= 1 << place
-        if subtopics:
-            counts[subtopics] += 1
-    return tuple(sorted(counts.items()))

@@ -1,12 +1,14 @@
-"""How likely the first ranks of a tie hold a document of each of several subtopics, over all orders of the tie."""
+"""How many of several subtopics have a document on the first ranks of a tie, over all orders of the tie."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, perm
 from typing import TypeAlias
 
+from deadheat.core.arrays import BoolArray
 from deadheat.core.errors import MeasureError
 
 MOST_STATES = 1 << 14
@@ -30,6 +32,82 @@ class CoverChance:
     probability: float
     is_possible: bool
     is_certain: bool
+
+
+@dataclass(frozen=True)
+class HitNumbers:
+    """How many subtopics have a document on the first ranks.
+
+    Attributes
+    ----------
+    mean, variance : float
+    fewest, most : int
+        In some order.
+    """
+
+    mean: float
+    variance: float
+    fewest: int
+    most: int
+
+
+def count_kinds(member: BoolArray) -> Kinds:
+    """Return how many documents have each set of subtopics, which is a number with a bit for each subtopic."""
+    counts: Counter[int] = Counter()
+    for row in member.tolist():
+        subtopics = 0
+        for place, has_subtopic in enumerate(row):
+            if has_subtopic:
+                subtopics |= 1 << place
+        if subtopics:
+            counts[subtopics] += 1
+    return tuple(sorted(counts.items()))
+
+
+@lru_cache(maxsize=1 << 14)
+def hit_numbers(kinds: Kinds, tied: int, inside: int) -> HitNumbers:
+    """Return how many subtopics have a document on the first ranks of a tie, as :func:`cover_chance` counts them.
+
+    Examples
+    --------
+    >>> hit_numbers(((0b01, 1), (0b10, 1)), tied=3, inside=2)
+    HitNumbers(mean=1.3333333333333333, variance=0.2222222222222222, fewest=1, most=2)
+    """
+    n_documents = sum(count for _, count in kinds)
+    total = perm(tied, n_documents)
+    orders_by_hits: dict[int, int] = {}
+    for n_hit, ways in count_hits(kinds).items():
+        n_orders = 0
+        for n_chosen, n_ways in enumerate(ways):
+            if n_ways:
+                n_orders += n_ways * perm(inside, n_chosen) * perm(tied - inside, n_documents - n_chosen)
+        if n_orders:
+            orders_by_hits[n_hit] = n_orders
+    first = sum(n_hit * n_orders for n_hit, n_orders in orders_by_hits.items())
+    second = sum(n_hit**2 * n_orders for n_hit, n_orders in orders_by_hits.items())
+    variance = (second * total - first**2) / total**2
+    return HitNumbers(first / total, variance, min(orders_by_hits), max(orders_by_hits))
+
+
+def count_hits(kinds: Kinds) -> dict[int, list[int]]:
+    """Return, by how many subtopics are hit, for each number of documents how many choices of so many hit that many.
+
+    Examples
+    --------
+    >>> count_hits(((0b01, 2), (0b10, 1)))
+    {0: [1], 1: [0, 3, 1], 2: [0, 0, 2, 1]}
+    """
+    ways_by_hits: dict[int, list[int]] = {0: [1]}
+    for part in _split_by_shared_subtopics(kinds):
+        of_part: dict[int, list[int]] = {}
+        for subtopics, ways in _count_by_set(part).items():
+            _add(of_part, subtopics.bit_count(), ways)
+        found: dict[int, list[int]] = {}
+        for n_before, ways_before in ways_by_hits.items():
+            for n_hit, ways in of_part.items():
+                _add(found, n_before + n_hit, _multiply(ways_before, ways))
+        ways_by_hits = found
+    return ways_by_hits
 
 
 @lru_cache(maxsize=1 << 14)
@@ -76,12 +154,14 @@ def count_covers(kinds: Kinds) -> list[int]:
     """
     ways = [1]
     for part in _split_by_shared_subtopics(kinds):
-        ways = _multiply(ways, _count_covers_of_part(part))
+        ways_by_set = _count_by_set(part)
+        all_subtopics = max(ways_by_set, key=int.bit_count)
+        ways = _multiply(ways, ways_by_set[all_subtopics])
     return ways
 
 
-def _count_covers_of_part(kinds: Kinds) -> list[int]:
-    """Return what :func:`count_covers` does, of documents that share subtopics."""
+def _count_by_set(kinds: Kinds) -> dict[int, list[int]]:
+    """Return, by the set of subtopics that are hit, for each number of documents how many choices hit that set."""
     ways_by_set: dict[int, list[int]] = {0: [1]}
     for subtopics, count in kinds:
         some = [comb(count, n_chosen) for n_chosen in range(count + 1)]
@@ -96,8 +176,7 @@ def _count_covers_of_part(kinds: Kinds) -> list[int]:
                 allowed=f"up to {MOST_STATES:,} sets of them",
             )
         ways_by_set = found
-    all_subtopics = max(ways_by_set, key=int.bit_count)
-    return ways_by_set[all_subtopics]
+    return ways_by_set
 
 
 def _split_by_shared_subtopics(kinds: Kinds) -> list[Kinds]:

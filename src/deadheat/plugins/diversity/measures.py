@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray
+from deadheat.core.errors import MeasureError
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import divide_or_zero, scan_before, segment_sums
 from deadheat.core.measures.families import CutMeasure, computed_once, ranks_to
@@ -21,6 +22,7 @@ from deadheat.core.measures.prefix import GainTies, KindTies, MeanMeasure, shape
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import REL
 from deadheat.core.placements.placements import Placements
+from deadheat.plugins.diversity.covering import count_kinds, hit_numbers
 from deadheat.plugins.diversity.topics import Topics, find_topics
 
 
@@ -383,8 +385,9 @@ class StRecall(TopicMeasure, CutMeasure):
 
     .. math:: \text{StRecall}@k = \frac{1}{S} \sum_s [c_{s,k} > 0]
 
-    with S subtopics that a document is relevant to, and ``c_(s,k)`` documents relevant to s in the top k. Other
-    conventions, and what is exact, are those of `alpha_DCG`.
+    with S subtopics that a document is relevant to, and ``c_(s,k)`` documents relevant to s in the top k. Variance and
+    extremes are exact in large ties, too, unless very many subtopics share documents. Other conventions are those of
+    `alpha_DCG`.
 
     References
     ----------
@@ -400,3 +403,39 @@ class StRecall(TopicMeasure, CutMeasure):
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 for the first document of the subtopic, in the top k."""
         return np.where((above == 0) & (rank <= (self.deepest or np.inf)), 1.0, 0.0)
+
+    def compute_over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
+        """Return mean, variance, standard error, minimum and maximum of queries with large ties, exact in nearly all.
+
+        The cutoff cuts one tie at most, of which it is counted how many subtopics have a document above the cutoff.
+        Orders are drawn only where too many subtopics share documents.
+        """
+        numbers = np.zeros((5, len(queries)))
+        for place, query in enumerate(queries.tolist()):
+            try:
+                numbers[:, place] = self._count_over_orders(placements, query)
+            except MeasureError:
+                numbers[:, [place]] = super().compute_over_orders(placements, queries[[place]])
+        return numbers
+
+    def _count_over_orders(self, placements: Placements, query: int) -> tuple[float, ...]:
+        """Return these numbers of one query."""
+        topics = self.topics(placements)
+        first, last = np.searchsorted(placements.query, [query, query + 1]).tolist()
+        member = topics.member[topics.codes[first:last]]
+        tied = placements.tied[first:last]
+        inside = self.inside(placements.above[first:last], tied)
+        is_hit = member[inside == tied].any(axis=0)
+        is_cut = (inside > 0) & (inside < tied)
+        n_sure, n_topics = int(is_hit.sum()), int(topics.n_topics[query])
+        if not is_cut.any():
+            share = n_sure / n_topics
+            return share, 0.0, 0.0, share, share
+        hits = hit_numbers(count_kinds(member[is_cut][:, ~is_hit]), int(tied[is_cut][0]), int(inside[is_cut][0]))
+        return (
+            (n_sure + hits.mean) / n_topics,
+            hits.variance / n_topics**2,
+            0.0,
+            (n_sure + hits.fewest) / n_topics,
+            (n_sure + hits.most) / n_topics,
+        )
