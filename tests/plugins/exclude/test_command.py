@@ -159,3 +159,33 @@ def test_a_leaderboard_without_runs_refuses_it() -> None:
     evaluation = dh.evaluate("q.qrels", "r.run", "RR")
     with raises_parts(ParameterError, argument="exclude"):
         dh.leaderboard({"t": {"m": evaluation}}, exclude="self")
+
+
+def test_spans_refuse_the_option() -> None:
+    Path("spans.csv").write_text("query_id,doc_id,start,end\na,b,0,5\n", encoding="utf-8")
+    result = call("evaluate", "--spans", "spans.csv", "r.run", "--exclude", "self")
+    assert result.exit_code == 2
+    assert "--exclude is not for --spans" in result.output
+
+
+@pytest.mark.parametrize(("exclude", "folder"), [("pairs.csv", "pairs"), ("self", "self")])
+def test_an_engine_leaves_them_out_where_its_rows_are(exclude: str, folder: str) -> None:
+    pytest.importorskip("duckdb")
+    dh.Qrels("q.qrels").to_polars().write_parquet("q.parquet")
+    dh.Run("r.run").to_polars().write_parquet("r.parquet")
+    measures = ("-m", "RR NumRel NumRet", "--format", "json")
+    found = ok("evaluate", "q.parquet", "r.parquet", "--engine", "duckdb", "--exclude", exclude, *measures)
+    expected = ok("evaluate", f"{folder}/q.qrels", f"{folder}/r.run", *measures)
+    assert [json.loads(found)[key] for key in ("scores", "n_queries")] == [
+        json.loads(expected)[key] for key in ("scores", "n_queries")
+    ]
+
+
+def test_repeats_of_a_table_are_without_them() -> None:
+    """Self is first in repeat 1, and second in repeat 2 with a relevant document before it."""
+    rows = "query_id,doc_id,score,repeat\na,a,3,1\na,b,2,1\na,c,3,2\na,a,2,2\n"
+    Path("x.csv").write_text(rows, encoding="utf-8")
+    found = dh.evaluate({"a": {"b": 1, "c": 1}}, "x.csv", "RR", exclude="self")
+    assert found.means() == {"RR": 1.0}
+    printed = json.loads(ok("evaluate", "q.qrels", "x.csv", "-m", "RR", "--exclude", "self", "--format", "json"))
+    assert any("excluded" in note for note in printed["notes"]["x"])
