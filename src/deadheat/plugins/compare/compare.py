@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Never
 
 from deadheat.core import hooks
 from deadheat.core.checks import as_list, as_positive, name_items, refuse_arguments
 from deadheat.core.data.document_table import check_tables
-from deadheat.core.data.excluding import EXCLUDES_NOTHING, Excludes, as_argument, read_exclusion
+from deadheat.core.data.excluding import as_argument, read_exclusion
 from deadheat.core.data.judging import find_kind_of_qrels, judges_runs
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision
@@ -181,18 +180,13 @@ def compare(
     if any(map(is_system, listed)) or judges_runs(qrels):
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         return replace(_compare_each(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
+    sources, opened = _open_runs(
+        runs, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates, normalize_ids=normalize_ids
+    )
     opened_qrels = open_judgments(qrels, listed).normalized(normalize_ids)
     judgments = check_collection(exclusion.of_qrels(opened_qrels), collection, rel, strict=strict)
-    named = named_runs(
-        runs,
-        ascending=ascending,
-        doc_id_of=doc_id_of,
-        duplicates=duplicates,
-        then_by=then_by,
-        score_precision=conventions.score_precision,
-        normalize_ids=normalize_ids,
-        exclusion=exclusion,
-    )
+    remaining = {name: exclusion.of_run(run) for name, run in opened.items()}
+    named = _order_ties(sources, remaining, then_by, conventions.score_precision, duplicates)
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
     check_asked(locals(), find_features(judgments, *listed))
     found = compare_under(
@@ -206,9 +200,6 @@ def compare(
         judge=None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids, exclusion),
         weights=weights,
     )
-    # the last name may be that of a single run in its other order, which was not given
-    given = list(runs.values() if isinstance(runs, Mapping) else runs)
-    sources = dict(zip(islice(named, len(given)), given, strict=True))
     warn(found.evaluations, judgments, {name: named[name] for name in sources}, missing=missing)
     for name, source in sources.items():
         warn_of_one_table(found.evaluations[name], qrels, source)
@@ -423,17 +414,22 @@ def named_runs(
     runs: Mapping[str, Source] | Sequence[Source],
     *,
     ascending: bool = False,
+    duplicates: str = "error",
+) -> dict[str, Run]:
+    """Return runs by name, those of a sequence by the names of their files."""
+    _, opened = _open_runs(runs, ascending=ascending, duplicates=duplicates)
+    return opened
+
+
+def _open_runs(
+    runs: Mapping[str, Source] | Sequence[Source],
+    *,
+    ascending: bool = False,
     doc_id_of: str | None = None,
     duplicates: str = "error",
-    then_by: Source | Sequence[Source] | None = None,
-    score_precision: ScorePrecision = None,
     normalize_ids: str | None = None,
-    exclusion: Excludes = EXCLUDES_NOTHING,
-) -> dict[str, Run]:
-    """Return runs by name, those of a sequence by the names of their files; with their ties ordered as `then_by` says.
-
-    A single run stays, beside itself in that order.
-    """
+) -> tuple[dict[str, Source], dict[str, Run]]:
+    """Return what was given as runs, by their names, and the runs."""
     listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed)
     read = partial(Run.of, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates)
@@ -442,8 +438,18 @@ def named_runs(
         label = None if name is None else str(name)
         opened.append((name, source, read(source, name=label)))
     sources = name_items((run.name if name is None else name, source) for name, source, run in opened)
-    remaining = [exclusion.of_run(run.normalized(normalize_ids)) for *_, run in opened]
-    named = dict(zip(sources, remaining, strict=True))
+    normalized = [run.normalized(normalize_ids) for *_, run in opened]
+    return sources, dict(zip(sources, normalized, strict=True))
+
+
+def _order_ties(
+    sources: Mapping[str, Source],
+    named: dict[str, Run],
+    then_by: Source | Sequence[Source] | None,
+    score_precision: ScorePrecision,
+    duplicates: str,
+) -> dict[str, Run]:
+    """Return runs with their ties ordered as `then_by` says; a single run stays, beside itself in that order."""
     if then_by is None:
         return named
     keys = {name: find_tie_keys(source, then_by) for name, source in sources.items()}
