@@ -60,6 +60,7 @@ class DocumentTable(InNotebooks):
 
     kind: ClassVar[Kind]
     duplicates: str = "error"  # what becomes of a document that a run has twice for a query
+    doc_id_of: str | None = None  # what the ids of its chunks are made ids of documents by
     by_keys: tuple[ScorePrecision] | None = None
     failures: pl.DataFrame | None = None
     id_form: str | None = None

@@ -10,24 +10,22 @@ from typing import TYPE_CHECKING, Any, Self
 from deadheat.core import hooks
 from deadheat.core.checks import as_precision, as_text
 from deadheat.core.data.document_table import DocumentTable
+from deadheat.core.data.documents_of_runs import merge_documents, name_documents
 from deadheat.core.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import MemoryRows, Rows
 from deadheat.core.data.several_keys import order_by_keys, rank_tuples
 from deadheat.core.data.sources import Source
-from deadheat.core.data.unread_rows import LazyRows
-from deadheat.core.errors import Advice, DataError, ParameterError
-from deadheat.core.io.chunk_ids import DocIdOf, check_merging, find_separator
+from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.io.chunk_ids import check_merging
 from deadheat.core.io.content import Content
-from deadheat.core.io.duplicates import MERGING, Merging, check_rule, note_left_out, reading_lists
-from deadheat.core.io.guarding import guard_polars
+from deadheat.core.io.duplicates import MERGING, Merging, check_rule, reading_lists
 from deadheat.core.io.memory_limits import exceeds_memory
 from deadheat.core.io.nested import Nested
 from deadheat.core.io.notes import Notes, Ranked
 from deadheat.core.io.results import Pick, Reader
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.structures import copy_with
-from deadheat.core.wording import format_count, format_list
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,7 +80,6 @@ class Run(DocumentTable):
 
     kind = "run"
     bare: tuple[str, ...] = ()
-    doc_id_of: str | None = None
     are_failures_open = False  # whether bounds let documents of `failures`, which rank last, be at any place
 
     def __init__(
@@ -105,8 +102,8 @@ class Run(DocumentTable):
             self.rows = self.rows.negate()
             self.notes = (*self.notes, LOWER_FIRST)
         if doc_id_of is not None:
-            self.name_documents(doc_id_of)
-        self.merge()
+            name_documents(self, doc_id_of)
+        merge_documents(self)
 
     def _load(self, source: Source) -> Content:
         """Return what a file or an object holds; lists are read as `duplicates` says."""
@@ -114,40 +111,6 @@ class Run(DocumentTable):
             return super()._load(source)
         with reading_lists(Merging(self.duplicates, lower_first=self._ascending)):
             return super()._load(source)
-
-    def name_documents(self, doc_id_of: str) -> None:
-        """Give each row the id of the document that its chunk is of, and note which ids stay as they are."""
-        documents = DocIdOf.of(doc_id_of)
-        self.doc_id_of = doc_id_of
-        if isinstance(self.rows, LazyRows):
-            self.rows.check_has_first(self.duplicates)
-        with guard_polars(self.where):
-            named = self.rows.name_documents(documents)
-        self.rows = named.rows
-        if named.n_chunks == 0:
-            examples = self.rows.sample_documents(3)
-            separator = find_separator(examples)
-            raise DataError(
-                f"no id of a document is that of a chunk by doc_id_of={doc_id_of!r}",
-                found=format_list([repr(doc) for doc in examples]),
-                hint=None if separator is None else Advice("doc_id_of", separator),
-                path=self.where,
-            )
-        note = f"documents are those of chunks by doc_id_of={doc_id_of!r}, as asked"
-        if named.n_chunks is not None and named.n_chunks < named.n_results:
-            n_others = named.n_results - named.n_chunks
-            note += f"; {n_others:,} of {format_count(named.n_results, 'result')} have another id, which stays"
-        self.notes = (*self.notes, note)
-
-    def merge(self) -> None:
-        """Leave one row of each document of a query if the run's rule says so, and note how many are left out."""
-        if self.duplicates not in MERGING:
-            return
-        with guard_polars(self.where):
-            merged = self.rows.merge(self.duplicates)
-        self.rows = merged.rows
-        if merged.n_left_out:
-            self.notes = (*self.notes, note_left_out(merged.n_left_out, merged.n_results, self.duplicates))
 
     @classmethod
     def of(
@@ -202,8 +165,8 @@ class Run(DocumentTable):
         run = copy_with(self, duplicates=rule)
         run.drop_computed()
         if doc_id_of is not None and not has_documents:
-            run.name_documents(doc_id_of)
-        run.merge()
+            name_documents(run, doc_id_of)
+        merge_documents(run)
         return run
 
     def _normalize_rows(self, form: Any, attributes: Mapping[str, Any]) -> Self:  # noqa: ANN401 - a literal of Polars
@@ -211,7 +174,7 @@ class Run(DocumentTable):
         if self.duplicates not in MERGING:
             return super()._normalize_rows(form, attributes)
         run = self.with_rows(MemoryRows(self.to_polars()).normalize(form), **attributes)
-        run.merge()
+        merge_documents(run)
         return run
 
     def _prepare(self, content: Content) -> Content:
