@@ -36,6 +36,27 @@ def deadheat(qrels: str, run: str, ties: str = "expected", count: str = "5", che
     return {**means, "seconds": time.perf_counter() - begin}
 
 
+def first(tool: str) -> Means:
+    """Evaluate 50 queries x 100 documents in dicts, the first evaluation of its process."""
+    qrels = {f"q{query}": {f"d{5 * doc}": doc % 3 for doc in range(20)} for query in range(50)}
+    run = {
+        f"q{query}": {f"d{doc}": float((7919 * doc + 31 * query) % 101) for doc in range(100)} for query in range(50)
+    }
+    if tool == "deadheat":
+        import deadheat as dh
+
+        return dh.evaluate(qrels, run, FIVE).means()
+    if tool == "ir_measures":
+        import ir_measures
+
+        chosen = [ir_measures.parse_measure(name) for name in FIVE]
+        return {str(name): value for name, value in ir_measures.calc_aggregate(chosen, qrels, run).items()}
+    import pytrec_eval
+
+    values = pytrec_eval.RelevanceEvaluator(qrels, set(TREC_EVAL.values())).evaluate(run)
+    return {name: sum(of_query[theirs] for of_query in values.values()) / 50 for name, theirs in TREC_EVAL.items()}
+
+
 def deadheat_many(qrels: str, *runs: str) -> Means:
     import deadheat as dh
 
@@ -127,6 +148,7 @@ def rows_of_csv(tool: str, run: str, n_rows: str) -> Means:
 
 TASKS: dict[str, Callable[..., Means]] = {
     "deadheat": deadheat,
+    "first": first,
     "deadheat_many": deadheat_many,
     "compare_many": compare_many,
     "reading": reading,
