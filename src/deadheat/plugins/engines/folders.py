@@ -1,26 +1,30 @@
-"""A folder of Parquet files in the place of one file, which Polars reads as one table."""
+"""A folder of Parquet files in the place of one file, which Polars reads as one table.
+
+This module is imported wherever somebody gives a list: what reads files is imported when there is a folder.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from deadheat.core.io.content import Content
 from deadheat.core.io.folders import REGISTERED, FolderReader
-from deadheat.core.io.formats import parquet
-from deadheat.core.io.frames import convert_table
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.kinds import Kind
 from deadheat.core.io.memory_limits import is_bounded
-from deadheat.core.io.pages import check_texts
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.wording import format_count
-from deadheat.plugins.engines.frames import parquet_files, scan_files
+
+if TYPE_CHECKING:
+    from deadheat.core.io.content import Content
 
 
 def find_parquet(folder: Path, _kind: Kind | None = None) -> list[Path]:
     """Return the Parquet files in a folder and in folders inside, sorted, as ``--engine polars`` finds them."""
+    from deadheat.plugins.engines.frames import parquet_files
+
     return [Path(file) for file in parquet_files(str(folder))]
 
 
@@ -32,6 +36,11 @@ def read_parquet_files(files: Sequence[Path], folder: Path, kind: Kind, columns:
     ColumnError, FileFormatError, DataError
         As for one file; a file that is damaged is named.
     """
+    from deadheat.core.io.formats import parquet
+    from deadheat.core.io.frames import convert_table
+    from deadheat.core.io.pages import check_texts
+    from deadheat.plugins.engines.frames import scan_files
+
     for file in files:
         parquet.scan_parquet(file)  # raises for a damaged one, by its name
     rows = scan_files([str(file) for file in files])
