@@ -75,7 +75,7 @@ class Queries:
         id_column = find_id_column(frame.columns, self.where)
         self.query_ids = read_ids(self._records, frame[id_column], self.where)
         self.columns = tuple(name for name in frame.columns if name != id_column)
-        self._places = {query: place for place, query in enumerate(self.query_ids)}
+        self._places = dict(zip(self.query_ids, range(len(self.query_ids)), strict=True))
         self._labels_by_column: dict[str, list[str | None]] = {}
 
     def _default_name(self) -> str:
@@ -183,12 +183,12 @@ class Queries:
             -1 where the table lacks the query or its label is empty.
         labels : list of str
         """
-        code_of_label: dict[str, int] = {}
-        codes_of_rows: IntArray = np.empty(len(self) + 1, np.int64)
-        for place, label in enumerate(self._read_column(name)):
-            codes_of_rows[place] = -1 if label is None else code_of_label.setdefault(label, len(code_of_label))
-        codes_of_rows[-1] = -1  # of queries that the table lacks
-        return codes_of_rows[self.find_rows(query_ids)], list(code_of_label)
+        column = self._read_column(name)
+        labels = list(dict.fromkeys(filter(None, column)))
+        code_of_label: dict[str | None, int] = dict(zip(labels, range(len(labels)), strict=True))
+        codes_of_rows: IntArray = np.fromiter(map(code_of_label.get, column, repeat(-1)), np.int64, len(column))
+        # the last one is of queries that the table lacks
+        return np.append(codes_of_rows, -1)[self.find_rows(query_ids)], labels
 
     def find_rows(self, query_ids: Sequence[str]) -> IntArray:
         """Return the row of each of the given queries; -1 where the table lacks it."""
