@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
+from support.pages import same
 from support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,8 +71,11 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        if shown:
-            assert "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines()) == shown.strip("\n")
+        printed = "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+        if "\n...\n" in shown:
+            assert same(shown.strip("\n"), printed)  # a page leaves some of it out
+        elif shown:
+            assert printed == shown.strip("\n")
         ran += 1
     assert ran >= 2
 

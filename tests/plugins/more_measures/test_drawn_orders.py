@@ -15,7 +15,7 @@ from deadheat.plugins.more_measures import geometric, interpolated
 from support.command import ok
 
 EARLY = {"INST", "NERR8", "NERR9", "NERR10", "NERR11"}
-LATE = {"infAP", "G", "IPrec", "AP11", "GMAP", "GMbpref", "yaap", "BPM"}  # as docs/guide/overview.md says
+LATE = {"infAP", "G", "IPrec", "AP11", "GMAP", "GMbpref", "yaap", "BPM"}  # above some number of tied documents
 
 
 def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
