@@ -36,7 +36,11 @@ OF_PARAMETERS = {"documents": SPANS, "spans": [], "queries": ["--by", "language"
 FOLDERS = {"figures", "folder"}  # that are written
 IN_PLACE = {("rescore", "saved")}  # its --save may replace what it reads
 TUNING = ["--cluster", "language", "--tune", "RR", "--qrels", "qrels-1.json"]
-BESIDE = {("judges", "runs"): ["--run", "runs-2.json"], ("fuse", "queries"): TUNING}  # what is refused without
+BESIDE = {
+    ("judges", "runs"): ["--run", "runs-2.json"],
+    ("fuse", "queries"): TUNING,
+    ("history", "queries"): ["--weights", "a"],
+}  # what is refused without
 
 
 def is_output(option: click.Parameter) -> bool:

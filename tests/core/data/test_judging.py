@@ -37,6 +37,7 @@ class Lengths:
         goes_with=("compare", "compare_evaluations", "depth"),
         default_measures=lambda: ["RR", "P@1"],
         measures=measures,
+        retrieved="texts",
     )
 
     def __init__(self, length: int) -> None:
@@ -144,7 +145,7 @@ def test_judgments_of_two_kinds_are_not_mixed() -> None:
     with raises_parts(DataError, "of lengths, .* of documents", hint="give lengths"):
         of_lengths.rescored({"q": {"aa": 1}})
     problem = "run has judgments of documents, and the new ones are of lengths"
-    with raises_parts(DataError, problem=problem, hint="evaluate a run of documents against the lengths"):
+    with raises_parts(DataError, problem=problem, hint="evaluate a run of texts against the lengths"):
         of_documents.rescored(Lengths(1))
     with pytest.raises(DataError, match="lengths"):
         dh.compare_evaluations({"one": of_lengths, "other": of_documents})

@@ -159,8 +159,11 @@ def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
     assert again["RR"].mean == dh.evaluate(QRELS | {"q1": {"d1": 1, "d2": 1}}, RUN, "RR", weights=WEIGHTS)["RR"].mean
     with pytest.raises(DataError, match="without a weight: 'new'"):
         found.rescored(QRELS | {"new": {"d1": 1}}, missing="empty")
-    with pytest.raises(DataError, match="with different weights"):
-        dh.compare_evaluations({"a": found, "b": dh.evaluate(QRELS, RUN, MEASURES)})
+    plain = dh.evaluate(QRELS, RUN, MEASURES)
+    with pytest.raises(DataError, match="with different weights, and neither is newer"):
+        dh.compare_evaluations({"a": own, "b": plain})
+    compared = dh.compare_evaluations({"a": found, "b": plain}, baseline="b")  # the save is older: without weights
+    assert compared.evaluations["a"].means() == pytest.approx(plain.means())
     assert dh.compare_evaluations({"a": found, "b": own}).pairs[0].difference == 0
 
 

@@ -109,8 +109,8 @@ def test_whole_numbers_beyond_and_ranks() -> None:
     assert dh.place({"q1": {"d": 1}}, cut(rows)).above.tolist() == [1]
     ranks = rows.rename({"score": "rank"})
     assert dh.place({"q1": {"d": 1}}, cut(ranks, value="rank")).above.tolist() == [0]
-    with pytest.raises(DataError, match="rank of document 'd' for query 'q1' is 0, expected a whole number from 1"):
-        dh.place({"q1": {"d": 1}}, cut(ranks.with_columns(rank=pl.col("rank") - 2), value="rank"))
+    with pytest.raises(DataError, match="rank of document 'd' for query 'q1' is -1, expected"):
+        dh.place({"q1": {"d": 1}}, cut(ranks.with_columns(rank=pl.col("rank") - 3), value="rank"))
 
 
 def test_no_rows() -> None:

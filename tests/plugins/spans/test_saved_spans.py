@@ -329,7 +329,7 @@ def test_a_baseline_of_other_documents_is_refused_and_moved_spans_are_told() -> 
     after = made(renamed, run, "after")
     with (
         pytest.warns(dh.DeadheatWarning, match="no chunk is of a document with a span"),
-        pytest.raises(DataError, match="no chunk that before retrieved is of a document with a span of after"),
+        pytest.raises(DataError, match="no chunk that old retrieved is of a document with a span of after"),
     ):
         gate(after, baseline=before)
     alone = next(query for query, places in SPANS.items() if len(places) == 1)

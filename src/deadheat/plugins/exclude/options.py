@@ -9,7 +9,7 @@ import click
 
 from deadheat.core.cli.help import option
 from deadheat.core.cli.input_options import InputOption
-from deadheat.core.cli.paths import NamedFile, asked
+from deadheat.core.cli.paths import NamedFile, asked, outputs_of_command
 
 if TYPE_CHECKING:
     from deadheat.core.data.qrels import Qrels
@@ -21,6 +21,7 @@ def _parsed(_: click.Context, __: click.Parameter, given: str | None) -> Exclusi
     """Return what was typed as an exclusion, whose file is read when its pairs are asked for."""
     if given is None:
         return None
+    outputs_of_command().name_inputs([given])
     from deadheat.plugins.exclude.exclusion import Exclusion  # help needs no Polars
 
     return Exclusion(given)

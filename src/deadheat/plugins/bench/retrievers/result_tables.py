@@ -107,7 +107,7 @@ def _find_columns(names: Sequence[str], columns: Mapping[str, str]) -> dict[str,
     Examples
     --------
     >>> _find_columns(["Begriff", "Treffer", "Score"], {})
-    {'query_id': 'Begriff', 'doc_id': 'Treffer', 'score': 'Score'}
+    {'doc_id': 'Treffer', 'score': 'Score', 'query_id': 'Begriff'}
     """
     by_folded = {_folded(name): name for name in reversed(names)}
     found = {what: name for what, name in columns.items() if name in names}
