@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deadheat.core import hooks
 from deadheat.core.settings import Conventions
 from deadheat.core.wording import format_given
 
@@ -137,6 +138,9 @@ class OfConventions(Shape):
         for key in value:
             if key not in Conventions.__dataclass_fields__:
                 raise WrongValueError(f"{place} has the unknown key {format_given(key)}")
+        exclusion = value.get("exclude")
+        if exclusion is not None and not hooks.service("exclude").is_name(exclusion):  # a path would be read
+            raise WrongValueError(f"{place}.exclude is no name of an exclusion: {format_given(exclusion)}")
         Conventions(**value)
 
 

@@ -179,6 +179,11 @@ def read_exclusion(given: Source | Exclusion) -> Exclusion:
     return Exclusion(given)
 
 
+def is_name(given: object) -> bool:
+    """Tell whether something is what conventions call an exclusion, as saved evaluations have it."""
+    return isinstance(given, str) and (given == SELF or SAVED_NAME.fullmatch(given) is not None)
+
+
 def name_exclusion(given: Source | Exclusion) -> str:
     """Return what conventions call an exclusion; that of a saved evaluation is such a name already."""
     if isinstance(given, str) and SAVED_NAME.fullmatch(given):

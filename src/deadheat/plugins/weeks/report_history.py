@@ -1,7 +1,9 @@
 """Reports of histories, of which each step is a row."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -168,6 +170,14 @@ def _describe_last_changes(found: History) -> str:
     return "; ".join(texts)
 
 
+def _effective_number_cell(row: Mapping[str, Any]) -> NumberCell:
+    """Return the cell of how many queries of equal weight a mean is worth; empty in a step without weights."""
+    n_effective = row["n_effective"]
+    if n_effective is None:
+        n_effective = math.nan
+    return NumberCell(n_effective, "worth")
+
+
 def _table(found: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
     several = found.take_turns or len({(one.origin.label, one.origin.commit) for one in found.steps}) < len(found.steps)
@@ -190,7 +200,7 @@ def _table(found: History, measure: str) -> Table:
     ]
     columns = [Column("n_queries", "queries")]
     if any(row["n_effective"] is not None for row in rows):
-        columns.append(Column("n_effective", "worth", lambda row: NumberCell(row["n_effective"], "worth"), spare=3))
+        columns.append(Column("n_effective", "worth", _effective_number_cell, spare=3))
     columns += [
         Column("mean", "mean"),
         Column("ci", "interval", spare=2, is_extra=True),
