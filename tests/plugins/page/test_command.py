@@ -83,7 +83,7 @@ def test_report_of_saved_evaluations(files: Path) -> None:
     page = (files / "s.html").read_text(encoding="utf-8")
     assert "saved evaluation" in page
     assert "s0-rankings" not in page
-    assert "-m is for QRELS RUN RUN" in call(*arguments, "-m", "AP").output
+    assert "AP was not evaluated; this evaluation holds RR" in call(*arguments, "-m", "AP").output
 
 
 def test_report_by_strata(files: Path) -> None:

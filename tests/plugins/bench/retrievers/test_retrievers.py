@@ -214,7 +214,7 @@ def test_a_run_file_is_looked_up_by_the_ids_of_the_cases(tmp_path: Path) -> None
         (
             "run('a.run', nmae='x')",
             ParameterError,
-            r"run has no option 'nmae'\. Did you mean 'name'\? Its options: name$",
+            r"run has no option 'nmae'\. Did you mean 'name'\? Its options: name, columns, ascending$",
         ),
         ("tfidf(k1=1)", ParameterError, "no retriever 'tfidf' takes options"),
         ("nowhere/x.run", DataError, "no such file"),
