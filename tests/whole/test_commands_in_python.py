@@ -111,6 +111,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
         f"evaluate {name}": (dh.Scores.interval, name)
         for name in ("confidence_level", "method", "n_resamples", "cluster", "queries")
     },
+    "bench ascending": (dh.Run, "ascending"),  # of retrievers that are runs
     "diff documents": (dh.diff_qrels, "collection"),
     "compare judgments": (dh.compare_evaluations, "judgments"),
     "compare by": (dh.Comparison.by, "columns"),
