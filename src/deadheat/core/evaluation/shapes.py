@@ -138,10 +138,14 @@ class OfConventions(Shape):
         for key in value:
             if key not in Conventions.__dataclass_fields__:
                 raise WrongValueError(f"{place} has the unknown key {format_given(key)}")
-        exclusion = value.get("exclude")
-        if exclusion is not None and not hooks.service("exclude").is_name(exclusion):  # a path would be read
-            raise WrongValueError(f"{place}.exclude is no name of an exclusion: {format_given(exclusion)}")
+        _check_exclusion(value.get("exclude"), place)
         Conventions(**value)
+
+
+def _check_exclusion(value: object, place: str) -> None:
+    """Raise `WrongValueError` unless a value is what conventions call an exclusion: a path would be read."""
+    if value is not None and not hooks.service("exclude").is_name(value):
+        raise WrongValueError(f"{place}.exclude is no name of an exclusion: {format_given(value)}")
 
 
 def _is_whole(value: object) -> bool:
