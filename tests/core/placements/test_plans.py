@@ -53,7 +53,8 @@ def test_both_plans_find_what_plain_counting_finds(
     monkeypatch.setattr(relational, "MOST_PAIRS", most_pairs)
     other_plan = "_rank" if most_pairs > 0 else "_count_around"
     monkeypatch.setattr(relational.RelationalEngine, other_plan, None)  # it is not asked
-    qrels, run = in_duckdb(duckdb.connect(), qrels=batch.qrels, run=batch.run)
+    connection = duckdb.connect()  # older versions close it when its object goes
+    qrels, run = in_duckdb(connection, qrels=batch.qrels, run=batch.run)
     engine = choose_engine(dh.Qrels(qrels), dh.Run(run))
     assert isinstance(engine, relational.RelationalEngine)
     placements = engine.place()
@@ -66,7 +67,8 @@ def test_both_plans_find_what_plain_counting_finds(
 
 
 def test_a_document_with_the_id_of_its_query_is_seen() -> None:
-    qrels, run = in_duckdb(duckdb.connect(), qrels={"a": {"a": 1}, "b": {"c": 1}}, run={"a": {"a": 1}, "b": {"c": 1}})
+    connection = duckdb.connect()  # older versions close it when its object goes
+    qrels, run = in_duckdb(connection, qrels={"a": {"a": 1}, "b": {"c": 1}}, run={"a": {"a": 1}, "b": {"c": 1}})
     placements = dh.place(qrels, run)
     assert placements.retrieves_itself is not None
     assert placements.retrieves_itself.tolist() == [True, False]
@@ -80,7 +82,8 @@ def test_many_levels_are_ranked_and_few_are_counted(level_count: int) -> None:
     found = pl.DataFrame({"query_id": ["q"] * level_count, "score": np.arange(level_count, dtype=np.float64)})
     counts = pl.DataFrame({"query_id": ["q"], "n_retrieved": [50]})
     assert relational.count_pairs(found, counts) == 50 * level_count
-    qrels, run = in_duckdb(duckdb.connect(), qrels=judged, run=rows)
+    connection = duckdb.connect()  # older versions close it when its object goes
+    qrels, run = in_duckdb(connection, qrels=judged, run=rows)
     assert dh.evaluate(qrels, run, "AP").means() == dh.evaluate(judged, rows, "AP").means()
 
 
@@ -93,7 +96,8 @@ def test_repeated_pairs_are_found_whatever_their_hashes_are(
         monkeypatch.setattr(frames, "_may_repeat_in_duckdb", lambda _: True)
     second_doc = "d" if is_repeated else "e"
     rows = [("a", "d", 1.0), ("b", "d", 1.0), ("b", second_doc, 0.5)]
-    run = duckdb.connect().from_arrow(pl.DataFrame(rows, schema=NAMES["run"], orient="row").to_arrow())
+    connection = duckdb.connect()
+    run = connection.from_arrow(pl.DataFrame(rows, schema=NAMES["run"], orient="row").to_arrow())
     if is_repeated:
         with raises_parts(DuplicateError, path=Path("run")):
             dh.evaluate({"b": {"d": 1}}, run, "RR")

@@ -80,4 +80,5 @@ def test_what_is_missing_is_named(command: str, folder: Path) -> None:  # noqa: 
 def test_a_gate_takes_no_repeats(folder: Path) -> None:  # noqa: ARG001 - as above
     result = call("gate", "--spans", "spans.csv", "good-0.csv", "-c", "R@2 > 0", *PATTERNS)
     assert result.exit_code == 2
-    assert "No such option '--repeats'" in result.stderr
+    assert "No such option" in result.stderr
+    assert "--repeats" in result.stderr

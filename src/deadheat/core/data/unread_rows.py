@@ -185,7 +185,8 @@ class UnreadRows(LazyRows):
         if self.file is None:
             return None
         frame: pl.LazyFrame = self.unchecked.to_native()
-        return int(frame.select(pl.len()).collect().item())
+        with guard_rows(self.where):
+            return int(frame.select(pl.len()).collect().item())
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the rows that were read."""
