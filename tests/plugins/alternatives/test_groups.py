@@ -292,3 +292,13 @@ def test_commands_refuse_what_is_not_defined(
     result = call(*typed)
     assert result.exit_code in {2, 3}
     assert "Error: " in result.stderr
+
+
+@pytest.mark.plugins("compat")
+def test_trec_eval_refuses_groups(tmp_path: Path) -> None:
+    """It counted each document of a group as one that is needed."""
+    (tmp_path / "g.json").write_text('{"q1": [["a", "b"], ["c"]]}')
+    (tmp_path / "r.csv").write_text("query_id,doc_id,score\nq1,b,3\nq1,c,1\n")
+    refused = call("trec_eval", tmp_path / "g.json", tmp_path / "r.csv")
+    assert refused.exit_code == 3
+    assert "judgments of alternatives" in refused.stderr

@@ -189,3 +189,16 @@ def test_repeats_of_a_table_are_without_them() -> None:
     assert found.means() == {"RR": 1.0}
     printed = json.loads(ok("evaluate", "q.qrels", "x.csv", "-m", "RR", "--exclude", "self", "--format", "json"))
     assert any("excluded" in note for note in printed["notes"]["x"])
+
+
+@pytest.mark.parametrize(("name", "mark"), [("bare.csv", ","), ("bare.tsv", "\t"), ("bare.txt", " ")])
+def test_pairs_without_a_header_are_told_to_have_one(name: str, mark: str) -> None:
+    """Options that name columns and formats are of qrels and runs: their advice did not reach this file."""
+    rows = [f"{query}{mark}{doc}\n" for query, doc in sorted(PAIRS)]
+    Path(name).write_text("".join(rows))
+    words = ["evaluate", "q.qrels", "r.run", "-m", "RR", "--exclude"]
+    refused = call(*words, name)
+    assert refused.exit_code == 3
+    assert "name the file .csv, and write the header query_id,doc_id" in " ".join(refused.stderr.split())
+    Path("as_told.csv").write_text("query_id,doc_id\n" + "".join(rows).replace(mark, ","))
+    assert ok(*words, "as_told.csv", "--format", "csv") == ok(*words, "pairs.csv", "--format", "csv")

@@ -30,7 +30,7 @@ from deadheat.core.io.sources import read_object
 from deadheat.core.libraries import is_polars_frame, polars as pl
 from deadheat.core.phases import phase
 from deadheat.core.structures import copy_with
-from deadheat.core.wording import escape_invisible
+from deadheat.core.wording import escape_invisible, format_count
 
 if TYPE_CHECKING:
     from deadheat.core.data.table_facts import TableFacts
@@ -333,7 +333,8 @@ class DocumentTable(InNotebooks):
             lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns)
         text = f"{self._describe_duplicate(query, doc, count)}{_describe_lines(lines)}"
         if len(pairs) > 1:
-            text += f"; {len(pairs) - 1:,} more pairs are repeated"
+            others = format_count(len(pairs) - 1, "more pair is", "more pairs are")
+            text += f"; {others} repeated"
         return DuplicateError(
             text,
             hint=self._hint_at_cause(is_padding=is_padding),

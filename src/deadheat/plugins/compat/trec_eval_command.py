@@ -90,6 +90,8 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
+    from deadheat.core.data.judging import find_kind_of_qrels
+    from deadheat.core.data.kind_of_judgments import DOCUMENTS
     from deadheat.core.io.formats import read_tag
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
@@ -103,6 +105,13 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
         with path.open("rb") as stream:
             path = Path(kept(stream))
     judgments = open_qrels(qrels)
+    kind = find_kind_of_qrels(judgments)
+    if kind is not DOCUMENTS:
+        raise DataError(
+            f"holds judgments of {kind.what}, and trec_eval knows documents alone",
+            path=qrels,
+            hint="call deadheat evaluate, which has the measures of them",
+        )
 
     def evaluate(source: Path) -> str:
         retrieved = open_run(str(source), name)

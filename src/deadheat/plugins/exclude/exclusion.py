@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from deadheat.core.data.document_table import DocumentTable
@@ -15,7 +16,15 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import MappingRows
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source, as_path
-from deadheat.core.errors import DataError, DeadheatWarning, ParameterError, SourceTypeError, SwappedFilesError
+from deadheat.core.errors import (
+    Advice,
+    DataError,
+    DeadheatWarning,
+    MalformedRowError,
+    ParameterError,
+    SourceTypeError,
+    SwappedFilesError,
+)
 from deadheat.core.io.formats import has_column
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.libraries import polars as pl
@@ -209,9 +218,22 @@ def _read_table(source: Source) -> DocumentTable:
     except SourceTypeError:
         raise ParameterError(argument="exclude", given=source, allowed=ALLOWED) from None
     except DataError as error:
-        if path is not None and not path.exists():
-            error.hint = "to leave out documents with the id of their query, write self"
+        if path is not None:
+            error.hint = _hint_of_file(path, error)
         raise
+
+
+def _hint_of_file(path: Path, error: DataError) -> str | Advice | None:
+    """Return what to do about a file that cannot be read as pairs; options of qrels and runs do not reach it."""
+    hint = error.hint
+    if not path.exists():
+        own = "to leave out documents with the id of their query, write self"
+        return f"{hint} Or, {own}" if hint else own
+    is_of_columns = isinstance(hint, str) and any(word in hint for word in ("columns", "input-format"))
+    has_other_rows = hint is None and isinstance(error, MalformedRowError)
+    if isinstance(hint, Advice) or is_of_columns or has_other_rows:
+        return "name the file .csv, and write the header query_id,doc_id above the pairs"
+    return hint
 
 
 def _without_numbers(source: Source) -> Source:
