@@ -91,7 +91,7 @@ def test_rounding_that_makes_scores_infinite() -> None:
         (
             [("q1", "d", 0.5), ("q2", "d", 0.5)],
             DuplicateError,
-            "'d' is retrieved 2 times .* 1 more pairs",
+            "'d' is retrieved 2 times .* 1 more pair is",
         ),
     ],
     ids=["nan", "null", "no id", "twice"],
