@@ -66,6 +66,7 @@ def test_they_are_written_as_text(form: str, ids: list[Any]) -> None:
     assert dh.evaluate(qrels, {query: [other, relevant]}, "RR").to_dict() == {query: {"RR": 0.5}}
 
 
+@pytest.mark.plugins("topk")
 def test_neighbours_may_have_them() -> None:
     ids = np.array([[UUIDS[1], UUIDS[0]]], object)
     run = dh.Run.from_topk(ids, [[0.9, 0.5]])

@@ -39,6 +39,7 @@ def check(text: str) -> None:
     assert dh.evaluate({"q": ["p1"]}, run, "RR").means() == {"RR": 0.5}
 
 
+@pytest.mark.plugins("exports")
 @pytest.mark.parametrize("name", ["text", "content", "page_content"])
 def test_results_with_a_text_and_no_id(name: str) -> None:
     results: list[Any] = [{name: FOUND[0], "score": 0.5}, {name: FOUND[1], "score": 0.25}]
@@ -51,12 +52,14 @@ def test_results_with_a_text_and_no_id(name: str) -> None:
         assert dh.Run.of_results({"q": given}, id=name).to_dict() == {"q": {OTHER: 0.5, CHUNK: 0.25}}
 
 
+@pytest.mark.plugins("exports")
 def test_a_text_under_another_name_is_no_id() -> None:
     with raises_parts(SourceTypeError) as caught:
         dh.Run.of_results({"q": [{"body": OTHER, "score": 0.5}]})
     check(str(caught.value))
 
 
+@pytest.mark.plugins("exports")
 def test_an_id_beside_a_text_is_advised() -> None:
     result = SimpleNamespace(page_content=CHUNK, metadata={"source": "a.txt"})
     with raises_parts(SourceTypeError, hint='write dh.Run.of_results(results, id="metadata.source")'):
