@@ -69,6 +69,7 @@ HEADLINES = {
     "one query": "{leader} leads {runner_up} by {measure}, but one {query} proves nothing.",
     "better": "{leader} beats {runner_up}{size}.",
     "better if": "{leader} beats {runner_up}{size}, but {doubts} could reverse it.",
+    "other chunks": "{leader} leads {runner_up} by {measure}, but the judgments are of other chunks.",
     "few": "{leader} leads {runner_up} by {measure}, but {n_units} prove little.",
     "few differ": "{leader} leads {runner_up} by {measure}, but too few {nouns} differ to prove it.",
     "in doubt": "No clear winner: {leader} leads {runner_up} by {measure}, but chance may explain it.",
@@ -94,6 +95,7 @@ HEADLINES_OF_LATER = {
     "one query": "{runner_up} is behind {leader} by {measure}, but one {query} proves nothing.",
     "better": "{runner_up} is worse than {leader}{size}.",
     "better if": "{runner_up} is worse than {leader}{size}, but {doubts} could reverse it.",
+    "other chunks": "{runner_up} is behind {leader} by {measure}, but the judgments are of other chunks.",
     "few": "{runner_up} is behind {leader} by {measure}, but {n_units} prove little.",
     "few differ": "{runner_up} is behind {leader} by {measure}, but too few {nouns} differ to prove it.",
     "in doubt": "No clear winner: {runner_up} is behind {leader} by {measure}, but chance may explain it.",
@@ -692,8 +694,6 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
         doubts.append(f"ties ({pair.values_are_by})" if pair.is_estimated else "ties")
     if verdict.lacking is not None and verdict.lacking.is_reversible:
         doubts.append("missing judgments")
-    if contest.other_chunks:
-        doubts.append("other chunks")
     if has_doubtful_weights:
         doubts.append("weights")
     margin_doubt = doubt_of_margin(pair) if verdict.margin is not None else ""
@@ -747,6 +747,8 @@ def _headline_key(kind: str, verdict: Verdict, contest: Contest, doubts: Sequenc
         return "untested"
     if kind == "not shown" and contest.design.alternative != "two-sided":
         return "one-sided"
+    if kind == "better" and contest.other_chunks:
+        return "other chunks"
     if kind == "better" and doubts:
         return "better if"
     return kind

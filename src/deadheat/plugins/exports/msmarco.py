@@ -40,7 +40,10 @@ OF_KIND: dict[Kind, str] = {"qrels": "judgments", "run": "runs"}
 RANKED = Ranked("ranks of MS MARCO, without scores: in strict order, no ties")
 LISTED = "each row is a relevant document: relevance 1"
 RANK = re.compile(r"0*[1-9][0-9]{0,14}", re.ASCII)  # 15 digits, which float64 holds
-WHERE_RANKS_TIE = "write the header query_id, doc_id, rank above the rows, and read a .tsv file: there equal ranks tie"
+WHERE_RANKS_TIE = (
+    "write the header query_id, doc_id, rank above the rows of a .tsv file, and name the format of the qrels alone"
+    " (--input-format qrels=msmarco): in such a table equal ranks tie"
+)
 WHERE_SCORES_ARE = "if it is a score, write the header query_id, doc_id, score above the rows, and read a .tsv file"
 
 
