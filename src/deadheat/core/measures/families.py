@@ -149,3 +149,24 @@ def computed_once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Cal
         return call_once
 
     return decorate
+
+
+def distributions_of_chances(chances: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the values of a measure that is 0 or 1, and their probabilities.
+
+    Parameters
+    ----------
+    chances : ndarray, shape (n_queries,)
+        The probability of 1 over all tie orders, of each query.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        Of each query the values that are possible, and the probability of each.
+    """
+    distributions = []
+    for chance in chances.tolist():
+        probabilities = np.array([1 - chance, chance])
+        is_possible = probabilities > 0
+        distributions.append((np.array([0.0, 1.0])[is_possible], probabilities[is_possible]))
+    return distributions

@@ -4,7 +4,7 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.kernels.segments import batches
-from deadheat.core.measures.families import CutMeasure
+from deadheat.core.measures.families import CutMeasure, distributions_of_chances
 from deadheat.core.measures.registration import register
 from deadheat.core.measures.top import RelevanceMeasure, retrieved_relevant
 from deadheat.core.placements.placements import Placements
@@ -60,12 +60,7 @@ class AllHit(RelevanceMeasure, CutMeasure):
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
-        distributions = []
-        for probability in self.mean(placements)[queries].tolist():
-            probabilities = np.array([1 - probability, probability])
-            is_possible = probabilities > 0
-            distributions.append((np.array([0.0, 1.0])[is_possible], probabilities[is_possible]))
-        return distributions
+        return distributions_of_chances(self.mean(placements)[queries])
 
 
 def probability_of_all(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
