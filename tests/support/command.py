@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from functools import cache
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import click
 from click.testing import CliRunner, Result
@@ -13,6 +16,11 @@ from click.testing import CliRunner, Result
 from deadheat.core import hooks
 from deadheat.core.cli import main
 from deadheat.core.hooks import commands_by_name
+from deadheat.core.report.model import Report, report_formats
+from deadheat.errors import DeadheatError
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 QRELS = """q1 0 a 2
 q1 0 b 0
@@ -87,3 +95,45 @@ def command(name: str) -> click.Command:
     found = main.get_command(click.Context(main), name)
     assert found is not None
     return found
+
+
+def report_of(*arguments: object) -> Report:
+    """Return the report that a command prints for people, before it becomes text."""
+    table = report_formats()["table"]
+    reports: list[Report] = []
+
+    def draw(report: Report, **options: int | None) -> Text:
+        reports.append(report)
+        assert table.draw is not None
+        return table.draw(report, **options)
+
+    with patch.dict(report_formats(), table=replace(table, draw=draw)):
+        ok(*arguments)
+    (report,) = reports
+    return report
+
+
+def facts_of(*arguments: object) -> dict[str, str]:
+    """Return the facts that a command prints for people, by their headings; several of one heading are lines."""
+    facts: dict[str, str] = {}
+    for fact in report_of(*arguments).shown:
+        facts[fact.heading] = f"{facts[fact.heading]}\n{fact.text}" if fact.heading in facts else fact.text
+    return facts
+
+
+def error_of(*arguments: object) -> DeadheatError:
+    """Return the error that ends a command, whose parts are told apart instead of its sentence."""
+    result = runner().invoke(main, list(map(str, arguments)), standalone_mode=False)
+    assert result.exception is not None, result.output
+    cause = result.exception.__cause__
+    assert isinstance(cause, DeadheatError), result.exception
+    return cause
+
+
+def names_in(message: str) -> list[str]:
+    """Return the options and the quoted names in what a command says, in their order; of an error without the usage."""
+    _, _, sentence = message.rpartition("Error: ")
+    names = []
+    for option, quoted in re.findall(r"(?<![\w-])(--?[a-z][\w-]*)|'([^']*)'", sentence):
+        names.append(option or quoted)
+    return names
