@@ -134,6 +134,6 @@ def names_in(message: str) -> list[str]:
     """Return the options and the quoted names in what a command says, in their order; of an error without the usage."""
     _, _, sentence = message.rpartition("Error: ")
     names = []
-    for option, quoted in re.findall(r"(?<![\w-])(--?[a-z][\w-]*)|'([^']*)'", sentence):
+    for option, quoted in re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)|'([^']*)'", sentence):
         names.append(option or quoted)
     return names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from deadheat import Evaluation
 from deadheat.core.cli import main
 from deadheat.core.cli.errors import CommandError
 from deadheat.core.cli.printing import emit
-from deadheat.core.errors import DataError
-from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.io.writing import replace_file
-from support.command import QRELS, RUN, call, ok, runner
+from deadheat.errors import DataError
+from support.command import QRELS, RUN, call, names_in, ok, runner
 from support.process import command, environment
 
 if TYPE_CHECKING:
@@ -91,8 +92,11 @@ def test_a_dash_is_standard_input(folder: Path) -> None:
     assert run("convert", "-", "-", text=RUN).stdout.startswith("q1 Q0 a 1 0.5 deadheat\n")
     assert "--kind qrels" in run("convert", "-", "-", text=QRELS).stderr
     told = run("convert", "-", "-", text="query_id,doc_id,score\n").stderr
-    assert "save it in a file that ends in .csv, or give --from csv)" in told
-    assert "save it in a file that ends in .csv" in run("ties", "-", text="query_id,doc_id,score\n").stderr
+    assert "ends in .csv" in told
+    assert "--from" in names_in(told)
+    told = run("ties", "-", text="query_id,doc_id,score\n").stderr
+    assert "ends in .csv" in told
+    assert "--from" not in names_in(told)  # an option that it does not have
     assert run("convert", "-", "-", "--kind", "qrels", text=QRELS).stdout == QRELS
     assert "only once" in run("evaluate", "-", "-", text=QRELS).stderr
 
@@ -195,7 +199,8 @@ def test_a_file_that_may_not_be_read_is_bad_data(
     monkeypatch.setattr("os.access", lambda path, *_, **__: not str(path).endswith("closed.run"))
     result = call(*arguments)
     assert result.exit_code == 3
-    assert result.stderr == "Error: closed.run: permission denied, expected a file that can be read\n"
+    assert result.stderr.startswith("Error: closed.run: permission denied")
+    assert result.stderr.count("\n") == 1
 
 
 def test_an_output_that_may_not_be_read_may_be_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +244,9 @@ def test_a_full_disk_is_one_line(folder: Path, arguments: list[str], monkeypatch
     monkeypatch.setattr("deadheat.core.io.writing.os.urandom", full)
     result = call(*arguments, "x")
     assert result.exit_code == 3
-    assert result.stderr == "Error: cannot write 'x': No space left on device\n"
+    assert names_in(result.stderr) == ["x"]
+    assert result.stderr.endswith(": No space left on device\n")
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()
 
 
@@ -251,7 +258,9 @@ def test_a_full_standard_output_is_one_line(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("deadheat.core.cli.printing.emit", emit_fails)
     result = call("evaluate", "qrels.txt", "bm25.run")
     assert result.exit_code == 3
-    assert result.stderr == "Error: cannot write standard output: No space left on device\n"
+    assert "standard output" in result.stderr
+    assert result.stderr.endswith(": No space left on device\n")
+    assert result.stderr.count("\n") == 1
 
 
 # Under a limit, Python 3.11 leaves the first part of a module's bytecode as the whole, which no later process can read.
@@ -312,7 +321,8 @@ def test_a_standard_input_that_is_closed(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(CommandError) as caught:
         main(["evaluate", "qrels.txt", name], standalone_mode=False)
-    assert (caught.value.message, caught.value.exit_code) == ("cannot read: standard input is closed", 3)
+    assert caught.value.exit_code == 3
+    assert "standard input is closed" in caught.value.message
 
 
 def test_a_save_that_fails_says_which_were_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,8 +340,8 @@ def test_a_save_that_fails_says_which_were_kept(folder: Path, monkeypatch: pytes
     runs = [f"{name}.run" for name in names]
     result = call("evaluate", "qrels.txt", *runs, "--sort", "given", "--save", "kept", "--replace")
     assert result.exit_code == 3
-    told = "Error: cannot write 'kept/three.json': No space left on device"
-    assert result.stderr == f"{told}; saved before that: kept/one.json, kept/two.json\n"
+    assert re.findall(r"kept/\w+\.json", result.stderr) == ["kept/three.json", "kept/one.json", "kept/two.json"]
+    assert "No space left on device" in result.stderr
 
 
 def test_errors_of_a_disk_name_the_file(folder: Path) -> None:
@@ -455,7 +465,7 @@ def test_the_demo_is_copied_again_only_if_it_is_the_same(folder: Path) -> None:
     mine.write_text("mine")
     result = call("demo", "--copy", "data")
     assert result.exit_code == 2
-    assert "data: SOURCE.md in it would be replaced" in result.stderr
+    assert "data: SOURCE.md " in result.stderr
     assert mine.read_text() == "mine"
     assert call("demo", "--copy", "data", "--force").exit_code == 0
     assert mine.read_text() != "mine"

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ import scipy
 
 import deadheat as dh
 from deadheat.core.evaluation.open_evaluations import load_evaluation
-from support.command import call, ok
+from support.command import call, facts_of, names_in, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,9 +117,10 @@ def test_what_cannot_be_known_is_marked_and_named(lines: int, why: str, folder: 
     if why:
         assert cells["DCG"]["unknown"] == why
         assert "[1.0000, 1.0000]?" in shown
-        assert f"? cannot be known: {why}" in " ".join(shown.split())
-        assert f"? cannot be known: {why} (DCG of few)" in " ".join(ok(*common, "--full").split())
-        assert f"Note: ?: cannot be known: {why} (DCG of few)\n" in call(*common, "--format", "csv").stderr
+        assert facts_of(*common)["?"].endswith(f": {why}")
+        assert facts_of(*common, "--full")["?"].endswith(f": {why} (DCG of few)")
+        notes = [line for line in call(*common, "--format", "csv").stderr.splitlines() if line.startswith("Note: ?")]
+        assert [note.endswith(f": {why} (DCG of few)") for note in notes] == [True]
         for form in ("markdown", "latex"):
             assert "[1.0000, 1.0000]?" in ok(*common, "--format", form)
     widths = [len(line) for line in shown.splitlines()]
@@ -136,11 +138,12 @@ def test_the_largest_share_of_ties_is_named() -> None:
     run, measure = max(shares, key=shares.__getitem__)
     cells = document["scores"][run][measure]
     assert document["largest_tie_share"] == {"run": run, "measure": measure, "tie_share": shares[run, measure]}
-    text = " ".join(ok(*EVALUATE, "dense.run", *T, "-m", "RR AP NumRelRet@2", "--full").split())
-    share = f"{100 * shares[run, measure]:.0f}% of the squared error"
-    sizes = f"{cells['query_standard_error']:.4f} by queries, {cells['tie_std']:.4f} by ties ({share})"
-    assert f"std err {measure} of {run}: {sizes}" in text
-    assert "intervals Student's t over queries" in text
+    facts = facts_of(*EVALUATE, "dense.run", *T, "-m", "RR AP NumRelRet@2", "--full")
+    parts = facts["std err"]
+    assert parts.startswith(f"{measure} of {run}: ")
+    numbers = [f"{cells['query_standard_error']:.4f}", f"{cells['tie_std']:.4f}", f"{100 * shares[run, measure]:.0f}"]
+    assert re.findall(r"\d\S*\d", parts.partition(": ")[2]) == numbers
+    assert facts["intervals"].startswith("Student's t over queries")
 
 
 def test_ties_that_add_nothing() -> None:
@@ -163,18 +166,20 @@ def test_intervals_of_the_bootstrap_are_those_of_the_library() -> None:
         cells = json.loads(ok(*EVALUATE, "-m", "RR", *options, "--format", "json"))["scores"]["bm25"]["RR"]
         found = ev["RR"].interval(method, confidence_level=0.9, n_resamples=500, rng=7)
         assert (cells["low"], cells["high"]) == (found.low, found.high)
-    out = " ".join(ok(*EVALUATE, "-m", "RR", "--ci", "--full").split())
-    assert "intervals Gaffke's bounds over queries" in out
-    assert "resamples" not in out
+    facts = facts_of(*EVALUATE, "-m", "RR", "--ci", "--full")
+    assert facts["intervals"].startswith("Gaffke's bounds over queries")
+    assert "resamples" not in facts["intervals"]
 
 
 def test_values_without_limits_that_are_skewed_are_marked(folder: Path) -> None:
     (folder / "skewed.txt").write_text("".join(f"q{n} 0 d1 {40 if n == 0 else 1}\n" for n in range(24)))
     (folder / "skewed.run").write_text("".join(f"q{n} Q0 d1 1 1 skewed\n" for n in range(24)))
-    out = " ".join(ok("evaluate", "skewed.txt", "skewed.run", "--ci", "-m", "DCG", "--full").split())
-    assert "intervals Student's t, corrected for skewness over queries" in out
-    assert "skewed so few values may lack the rare extreme ones" in out
-    assert "(DCG of skewed: +4.9)" in out
+    command = ("evaluate", "skewed.txt", "skewed.run", "--ci", "-m", "DCG")
+    cells = json.loads(ok(*command, "--format", "json"))["scores"]["skewed"]["DCG"]
+    assert cells["ci_method"] == "skewed-t"
+    facts = facts_of(*command, "--full")
+    assert "skewness" in facts["intervals"]
+    assert facts["skewed"].endswith("(DCG of skewed: +4.9)")
 
 
 @pytest.mark.parametrize("level", ["0.9", ".9", "9e-1"])
@@ -223,57 +228,74 @@ def test_clusters_are_a_column_of_the_queries() -> None:
     error = math.sqrt(8 / 7 * (residuals**2).sum()) / N_QUERIES
     assert math.isclose(document["scores"]["bm25"]["RR"]["standard_error"], error, rel_tol=1e-12)
     assert document["intervals"]["cluster"] == "document"
-    out = " ".join(ok(*EVALUATE, *options, "--full").split())
-    assert "Student's t over values of document" in out
-    assert "strata none" not in out
+    facts = facts_of(*EVALUATE, *options, "--full")
+    assert "values of document" in facts["intervals"]
+    assert "strata" not in facts
 
 
 def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
     (folder / "one.txt").write_text("q1 0 d1 1\n")
-    out = " ".join(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG", "--full").split())
-    assert "none where there are fewer than two queries" in out
+    facts = facts_of("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG", "--full")
+    assert "fewer than two queries" in facts["intervals"]
     cells = json.loads(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG", "--format", "json"))
     assert cells["scores"]["bm25"]["DCG"]["low"] is None
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "names"),
     [
-        (["--ci-method", "t"], "--ci-method is for intervals: give --ci too"),
-        (["--cluster", "document"], "--cluster is for intervals"),
-        (["--n-resamples", "100"], "--n-resamples is for intervals"),
-        (["--confidence-level", "0.9"], "--confidence-level is for intervals"),
-        (["--ci", "--ci-method", "bac"], "Did you mean 'bca'?"),
-        (["--ci", "--ci-method", "t", "--n-resamples", "100"], "--n-resamples is for a bootstrap"),
-        (["--ci", "--n-resamples", "98"], "--n-resamples must be a whole number from 99 on, got 98"),
-        (["--ci", "--confidence-level", "1"], "between 0 and 1, such as 0.95, got 1.0"),
-        (["--ci", "--confidence-level", "95"], "between 0 and 1, such as 0.95, got 95.0. Did you mean 0.95?"),
-        (["--ci", "--confidence-level", "nan"], "got nan"),
-        (["--ci", "--confidence-level", "95%"], "'95%'"),
-        (["--ci", "--cluster", "document"], "give --queries FILE too"),
-        (
-            ["--ci", "--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
-            "method='clopper-pearson' needs independent queries, got clusters; allowed here are",
-        ),
-        (
-            ["--ci", "--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],
-            "is for measures that are 0 or 1 in every order (Hit, P@1), got RR; allowed here are 'auto', 'bca'",
-        ),
-        (["--ci", "--ci-method", "clopper-pearson", "--n-resamples", "100"], "which takes no resamples"),
-        (["--ci", "--format", "trec"], "--format trec has no place for what --ci adds"),
-        (["--rng", "1"], "--rng is the seed of --ties random and --ci, got --ties expected"),
+        (["--ci-method", "t"], ["--ci-method", "--ci"]),
+        (["--cluster", "document"], ["--cluster", "--ci"]),
+        (["--n-resamples", "100"], ["--n-resamples", "--ci"]),
+        (["--confidence-level", "0.9"], ["--confidence-level", "--ci"]),
+        (["--ci", "--ci-method", "t", "--n-resamples", "100"], ["--n-resamples", "--ci-method"]),
+        (["--ci", "--confidence-level", "95%"], ["--confidence-level", "95%"]),
+        (["--ci", "--cluster", "document"], ["--cluster", "--queries"]),
+        (["--ci", "--ci-method", "clopper-pearson", "--n-resamples", "100"], ["--n-resamples", "--ci-method"]),
+        (["--ci", "--format", "trec"], ["--format", "--ci"]),
+        (["--rng", "1"], ["--rng", "--ties", "--ci", "--ties"]),
     ],
 )
-def test_usage_is_checked_before_files_are_read(options: list[str], message: str) -> None:
+def test_options_that_do_not_go_together_are_refused_before_files_are_read(
+    options: list[str], names: list[str]
+) -> None:
     result = call("evaluate", "qrels.txt", "broken.run", *options)
     assert result.exit_code == 2
-    assert message in result.stderr
+    assert names_in(result.stderr) == names
+    assert result.stdout == ""
+
+
+METHODS = ["auto", "bca", "bootstrap-t", "percentile", "t", "skewed-t", "gaffke"]
+NOT_ALLOWED_HERE = ["clopper-pearson", *METHODS]
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "given"),
+    [
+        (["--ci-method", "bac"], ["--ci-method", *METHODS, "clopper-pearson", "bac", "bca"], "'bac'"),
+        (["--n-resamples", "98"], ["--n-resamples"], "98"),
+        (["--confidence-level", "1"], ["--confidence-level"], "1.0"),
+        (["--confidence-level", "95"], ["--confidence-level"], "95.0. Did you mean 0.95?"),
+        (["--confidence-level", "nan"], ["--confidence-level"], "nan"),
+        (
+            ["--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
+            NOT_ALLOWED_HERE,
+            "clusters",
+        ),
+        (["--ci-method", "clopper-pearson", "-m", "Hit@1 RR"], NOT_ALLOWED_HERE, "RR"),
+    ],
+)
+def test_values_of_options_are_checked_before_files_are_read(options: list[str], names: list[str], given: str) -> None:
+    result = call("evaluate", "qrels.txt", "broken.run", "--ci", *options)
+    assert result.exit_code == 2
+    assert names_in(result.stderr) == names
+    assert f", got {given}" in result.stderr
     assert result.stdout == ""
 
 
 def test_one_run_is_saved_in_a_file(folder: Path) -> None:
-    out = ok(*EVALUATE, "-m", "RR AP", "--save", "results/bm25.json", "--ci-method", "t")
-    assert "saved results/bm25.json" in " ".join(out.split())
+    saving = (*EVALUATE, "-m", "RR AP", "--save", "results/bm25.json", "--ci-method", "t")
+    assert facts_of(*saving)["saved"] == "results/bm25.json"
     assert sorted(path.name for path in (folder / "results").iterdir()) == ["bm25.json"]
     saved = json.loads((folder / "results" / "bm25.json").read_text())
     assert math.isclose(saved["measures"]["RR"]["low"], by_t("RR")[1], rel_tol=1e-12)
@@ -325,16 +347,21 @@ def test_what_cannot_be_saved(arguments: list[str], message: str, folder: Path) 
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["broken.run", "--save", "x.json"], ["broken.run", "dense.run", "--save", "out", "--replace"]],
-    ids=" ".join,
+    ("arguments", "refused"),
+    [
+        (["broken.run", "--save", "x.json"], "x.json"),
+        (["broken.run", "dense.run", "--save", "out", "--replace"], "out/dense.json"),
+    ],
 )
-def test_a_file_of_someone_else_is_refused_before_anything_is_computed(arguments: list[str], folder: Path) -> None:
+def test_a_file_of_someone_else_is_refused_before_anything_is_computed(
+    arguments: list[str], refused: str, folder: Path
+) -> None:
     theirs = [folder / "x.json", folder / "out" / "dense.json"]
     theirs[1].parent.mkdir()
     for path in theirs:
         path.write_text('{"mine": 1}')
     result = call("evaluate", "qrels.txt", *arguments)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "exists and is not a saved evaluation: it would be replaced" in result.stderr  # not of broken.run
+    assert f"{refused}: " in result.stderr
+    assert "not a saved evaluation" in result.stderr  # not of broken.run
     assert [path.read_text() for path in theirs] == ['{"mine": 1}'] * 2

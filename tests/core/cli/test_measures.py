@@ -31,7 +31,7 @@ def test_every_measure_has_a_page(name: str) -> None:
 
 def test_a_page_is_found_by_any_name() -> None:
     assert ok("measures", "ndcg_cut_10").startswith("nDCG: normalised")
-    assert ok("measures", "MAP").startswith("AP: average precision (asked for as MAP)")
+    assert ok("measures", "MAP").split("\n")[0].endswith("(asked for as MAP)")
 
 
 def test_a_page_says_how_to_read_values() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.core.cli import main
-from support.command import runner
+from support.command import names_in, runner
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -55,7 +55,7 @@ def test_columns_of_files_without_names_say_how_to_name_those_of_the_others() ->
     Path("r.csv").write_text("topic,docid,score\nq1,d1,0.5\n")
     result = call("evaluate", "q.qrels", "r.csv", "--columns", "query_id=topic")
     assert result.exit_code == 2
-    message = "got q.qrels, a trec file, which has no names; for the run alone, give --columns run.query_id=topic"
-    assert message in result.stderr
+    assert "got q.qrels, a trec file" in result.stderr
+    assert result.stderr.endswith("give --columns run.query_id=topic\n")
     Path("r.csv").write_text("User ID,docid,score\nq1,d1,0.5\n")
-    assert "give --columns run.query_id='User ID'" in call("evaluate", "q.qrels", "r.csv").stderr
+    assert names_in(call("evaluate", "q.qrels", "r.csv").stderr)[-2:] == ["--columns", "User ID"]

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from deadheat.core.cli.parsing import n_bytes
-from support.command import call
+from support.command import call, names_in
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,12 @@ def test_units(given: str, expected: int) -> None:
 
 @pytest.mark.parametrize("given", ["", "0", "0.1", "-1", "GB", "2XB", "1e9", "1,5GB", "nan"])
 def test_what_is_no_size(given: str) -> None:
-    with pytest.raises(click.BadParameter, match=r"is not a number of bytes|less than one byte"):
+    with pytest.raises(click.BadParameter, match="byte"):
         n_bytes(given)
 
 
 def test_the_message_names_the_option() -> None:
     result = call("evaluate", "qrels.txt", "a.run", "--max-memory", "lots")
     assert result.exit_code == 2
-    assert "Invalid value for '--max-memory': 'lots' is not a number of bytes: write 500000000, 500MB or 2GB" in (
-        " ".join(result.stderr.split())
-    )
+    assert names_in(result.stderr) == ["--max-memory", "lots"]
+    assert "500MB or 2GB" in result.stderr
