@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 TIME = re.compile(r"\d+\.\d+ s")
+TIMED = re.compile(r"(.+): \d+\.\d+ s")
 CALLS = {
     "evaluate": ["qrels.txt", "bm25.run"],
     "compare": ["qrels.txt", "bm25.run", "other.run"],
@@ -61,6 +62,33 @@ OTHERS = {
     "judges",
 }
 READERS = sorted(set(CALLS) - OTHERS)
+LOOK_UPS = {"measures", "schema", "plugins"}  # print what the package holds, and compute nothing
+WORK = {  # what each command calls its work while that lasts, beside reading, placing and writing
+    "evaluate": {"evaluating runs", "making the report"},
+    "compare": {"comparing pairs", "making the report"},
+    "fuse": {"fusing runs", "making the report"},
+    "agree": {"ranking documents", "comparing bm25 and other"},
+    "leaderboard": {"ranking models"},
+    "report": {"making the page"},
+    "gate": {"checking gates"},
+    "rescore": {"scoring again"},
+    "diff": {"comparing judgments"},
+    "ties": {"describing ties"},
+    "steps": {"taking steps"},
+    "explain": {"trying conventions"},
+    "history": {"comparing with the reference"},
+    "holes": {"weighing documents"},
+    "judges": {"comparing labels", "estimating agreement"},
+    "items": {"counting items"},
+    "simulate": {"making up rerankers"},
+    "trec_eval": {"evaluating bm25"},
+    "convert": {"reading bm25.run", "looking for repeated pairs in bm25"},  # is nothing but reading and writing
+    "bench": {"indexing documents", "searching for cases", "making the report"},
+    "validate": {"checking cases.csv", "comparing with the schema"},
+    "demo": {"evaluating Olz-gpt4o"},
+}
+LONG = {"bench", "report", "validate"}  # take more than a second
+PRINTERS = sorted(set(CALLS) - {"report", "trec_eval", "convert", "schema"})  # those whose output is a report
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +151,55 @@ def test_verbose_says_what_is_done_on_stderr_alone(name: str, *, is_before: bool
     said, more = ({TIME.sub("t s", line) for line in one.stderr.splitlines() if line} for one in (whole, verbose))
     assert said <= more
     assert "reading bm25.run" not in whole.stderr
+
+
+def test_every_command_names_its_work() -> None:
+    assert set(WORK) == set(commands_by_name()) - LOOK_UPS
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in WORK]
+)
+def test_the_work_of_every_command_is_a_phase(name: str) -> None:
+    phases = phases_of(name, *CALLS[name])
+    assert WORK[name] <= phases, phases
+
+
+@pytest.mark.parametrize("name", PRINTERS)
+def test_laying_out_a_report_is_a_phase(name: str) -> None:
+    assert "laying out the report" in phases_of(name, *CALLS[name])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "work"),
+    [
+        (["evaluate", "qrels.txt", "bm25.run", "--ties", "doc_id"], {"breaking ties by doc_id"}),
+        (
+            ["evaluate", "qrels.txt", "bm25.run", "--by", "kind", "--queries", "queries.csv"],
+            {"reading queries.csv", "grouping queries"},
+        ),
+        (["simulate", "--scenarios", "20"], {"making up rankings"}),
+        (["agree", "saves", "saves"], {"comparing orders of systems"}),
+        (["judges", "qrels.txt", "qrels.txt", "--format", "html"], {"making the page"}),
+        (["leaderboard", "results.csv", "--format", "html"], {"making the page"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_options_ask_for_is_a_phase(arguments: list[str], work: set[str], folder: Path) -> None:
+    (folder / "queries.csv").write_text("query_id,kind\nq1,short\nq2,long\nq3,short\nq4,long\n")
+    (folder / "saves").mkdir()
+    for name in ("bm25", "other"):
+        dh.evaluate(folder / "qrels.txt", folder / f"{name}.run", "RR").save(folder / "saves" / f"{name}.json")
+    phases = phases_of(*arguments)
+    assert work <= phases, phases
+
+
+def phases_of(*arguments: str) -> set[str]:
+    """Return the names of the phases of a command, as --verbose prints them with their seconds."""
+    result = call(*arguments, "--verbose")
+    assert result.exit_code == 0, result.stderr
+    lines = [TIMED.fullmatch(line) for line in result.stderr.splitlines()]
+    return {match[1] for match in lines if match}
 
 
 def called(name: str, option: str, *, is_before: bool) -> Result:

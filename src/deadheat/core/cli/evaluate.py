@@ -317,12 +317,12 @@ def _report(
     from deadheat.core.report.of_evaluation import report_evaluations
     from deadheat.core.report.score_tables import range_columns
 
-    found = side_by_side(
-        {
-            ":".join(columns): report_evaluations(evaluations, **asked, per_query=per_query and not n, grouping=one)
-            for n, (columns, one) in enumerate(groupings.items())
-        }
-    )
+    reports = {}
+    with phase("making the report"):
+        for n, (columns, grouping) in enumerate(groupings.items()):
+            shown = {**asked, "per_query": per_query and not n, "grouping": grouping}
+            reports[":".join(columns)] = report_evaluations(evaluations, **shown)
+    found = side_by_side(reports)
     tables = found.tables
     has_more = (
         asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())

@@ -220,7 +220,8 @@ class Output:
         if not (self.is_full or self.is_data or chosen.is_data):
             report = report.in_brief()
         draw = chosen.draw if is_stdout else None
-        text = _on_screen(draw, report, self.digits) if draw else chosen.write(report, digits=self.digits)
+        with phase("laying out the report"):
+            text = _on_screen(draw, report, self.digits) if draw else chosen.write(report, digits=self.digits)
         is_shown = chosen.is_data and is_stdout and standard_output().isatty()  # elsewhere it stays as it is
         emit(escape_invisible(text, "\n\t") if is_shown else text, self.path)
         if chosen.is_data:

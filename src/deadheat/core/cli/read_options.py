@@ -17,6 +17,7 @@ from deadheat.core.cli.options import INTERVALS
 from deadheat.core.cli.paths import asked, label, shown_path, unique_names
 from deadheat.core.design import RESAMPLING_TESTS, Design
 from deadheat.core.libraries import load_libraries
+from deadheat.core.phases import phase
 from deadheat.core.settings import PROPORTION, TIES, Conventions
 
 if TYPE_CHECKING:
@@ -150,15 +151,16 @@ def grouping_of(
     asked: tuple[str, ...] = ()
     if options["by"]:
         asked = columns
-    return group_strata(
-        shown_path(queries.where, "the table of queries"),
-        [strata_of(one, columns, queries) for one in evaluations if columns],
-        queries,
-        ids,
-        asked=asked,
-        pool_languages=options["pool_languages"],
-        has_clusters=bool(options["cluster"] or options["weights"]),
-    )
+    with phase("grouping queries"):
+        return group_strata(
+            shown_path(queries.where, "the table of queries"),
+            [strata_of(one, columns, queries) for one in evaluations if columns],
+            queries,
+            ids,
+            asked=asked,
+            pool_languages=options["pool_languages"],
+            has_clusters=bool(options["cluster"] or options["weights"]),
+        )
 
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:

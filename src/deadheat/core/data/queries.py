@@ -14,6 +14,7 @@ from deadheat.core.data.query_tables import QUERIES, convert_records, find_id_co
 from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, DataError
 from deadheat.core.io.records import Records, read_records
+from deadheat.core.phases import phase
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
 
 LANGUAGE_NAMES = ("language", "lang")  # names of the column of languages, the first that is there
@@ -69,7 +70,8 @@ class Queries:
         if self.path is None:
             records = convert_records(source, self.where)
         else:
-            records = read_records(self.path, format, QUERIES)
+            with phase(f"reading {self.path.name}"):
+                records = read_records(self.path, format, QUERIES)
         self._records = _fill_in_language(records)
         frame = self._records.frame
         id_column = find_id_column(frame.columns, self.where)

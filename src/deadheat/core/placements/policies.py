@@ -7,6 +7,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, concatenate_ranges
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError
+from deadheat.core.phases import phase
 from deadheat.core.placements.place import Engine
 from deadheat.core.placements.placements import Placements, find_before_policy
 from deadheat.core.random_generators import Rng, random_generator
@@ -60,7 +61,8 @@ def break_by_rule(placements: Placements, engine: Engine, rule: str) -> Placemen
     tied_rows = np.flatnonzero(placements.tied > 1)
     above = placements.above.copy()
     if len(tied_rows):
-        above[tied_rows] += engine.count_first(placements, tied_rows, rule)
+        with phase(f"breaking ties by {rule}"):
+            above[tied_rows] += engine.count_first(placements, tied_rows, rule)
     return placements.moved(above)
 
 

@@ -21,6 +21,7 @@ from deadheat.core.cli.options import (
 from deadheat.core.cli.paths import INPUT, named_runs
 from deadheat.core.cli.printing import Output, full_option, output_options
 from deadheat.core.errors import SwappedFilesError
+from deadheat.core.phases import phase
 
 
 @command(
@@ -58,7 +59,10 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
             {"runs", "p", "form", "output", "digits", "full"},
             "is for rankings, and folders of saved evaluations have orders of systems",
         )
-        Output(options).print(report_orders(dh.agree_systems(*runs, p=options["p"])))
+        output = Output(options)
+        with phase("comparing orders of systems"):
+            report = report_orders(dh.agree_systems(*runs, p=options["p"]))
+        output.print(report)
         return
     output = Output(options, runs)
     try:

@@ -16,6 +16,7 @@ from deadheat.core.data.sources import Source
 from deadheat.core.data.swapped import are_levels
 from deadheat.core.errors import DataError, DeadheatWarning
 from deadheat.core.kernels import agreement, overlap
+from deadheat.core.phases import phase
 from deadheat.core.wording import escape_invisible, format_list
 
 KINDS = {
@@ -167,7 +168,8 @@ def agree(
         )
     for one in runs:
         one.check_duplicates()
-    frames = [one.positions(score_precision) for one in runs]
+    with phase("ranking documents"):
+        frames = [one.positions(score_precision) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]
     if not common:
@@ -177,7 +179,11 @@ def agree(
         )
     shares = [float((frame["tied"] > 1).mean()) for frame in frames]  # type: ignore[arg-type]  # of True and False
     queries_of_both = _by_query(frames, common)
-    found = [_of_query(*columns, p, cutoff) for columns in queries_of_both]
+    found = []
+    with phase(f"comparing {runs[0].name} and {runs[1].name}", len(queries_of_both)) as advance:
+        for above, tied in queries_of_both:
+            found.append(_of_query(above, tied, p, cutoff))
+            advance(1)
     values, low, high = (
         {name: np.array([one[name][place] for one in found]) for name in (KINDS if place == 0 else BOUNDS)}
         for place in range(3)

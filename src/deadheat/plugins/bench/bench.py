@@ -22,6 +22,7 @@ from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.core.measures.notation import Measures, parse_measures
+from deadheat.core.phases import phase
 from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.report.model import PAGES, Report, registers_report
@@ -453,11 +454,18 @@ def _read(
         )
     for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | Path)):
         tell(f"reading {path}")
-    terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
+    if ontology is None or isinstance(ontology, Ontology):
+        terms = ontology
+    else:
+        with phase(f"reading {Path(ontology).name}"):
+            terms = read_ontology(ontology)
     if isinstance(collection, Collection):
         return collection, terms
     source = terms if terms is not None and str(collection) == str(ontology) else collection
-    with warnings.catch_warnings(action="ignore", category=NoteWarning):  # they are notes of the report
+    with (
+        phase("reading the collection"),
+        warnings.catch_warnings(action="ignore", category=NoteWarning),  # they are notes of the report
+    ):
         return read_collection(source, **options), terms
 
 

@@ -28,6 +28,7 @@ from deadheat.core.cli.printing import (
 from deadheat.core.cli.read_options import design_of, measures_of
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import NoteWarning
+from deadheat.core.phases import phase
 
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
 MOST_DRAWN = 2  # measures that figures are drawn of
@@ -214,7 +215,10 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     of_cases, of_runs = _columns(options["columns"])
     own = {"id_pattern": options["id_pattern"], "language": language, "columns": of_cases}
     with warnings.catch_warnings(record=True, action="always") as caught:
-        sets = [dh.read_cases(path, format=options["input_format"], **own) for path in cases]
+        sets = []
+        for path in cases:
+            with phase(f"reading {Path(path).name}"):
+                sets.append(dh.read_cases(path, format=options["input_format"], **own))
         for path, one in zip(cases, sets, strict=True):
             if others := [str(name) for name in one.by_language() if language is not None and name != language]:
                 write_note(
@@ -252,9 +256,11 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         write_note(f"Warning: {message}")  # the report has the notes
     output.is_full = output.is_full or output.form in {"markdown", "html"}
+    with phase("making the report"):
+        report = data_of_bench(result) if output.is_data else report_bench(result, full=output.is_full)
     output.print(
         with_companions(
-            data_of_bench(result) if output.is_data else report_bench(result, full=output.is_full),
+            report,
             subjects_of(result) if options.get("figures") else (),
             [one.label for one in main_of(result.measures)[:MOST_DRAWN]],
         )
@@ -352,7 +358,10 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
     if schema:
         emit(schema_text().rstrip("\n"), output.path)
         return
-    terms = None if ontology is None else dh.read_ontology(ontology)  # once for all files
+    terms = None
+    if ontology is not None:
+        with phase(f"reading {Path(ontology).name}"):
+            terms = dh.read_ontology(ontology)  # once for all files
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     found = [check(path, ontology=terms, format=options["input_format"], **own) for path in files]
     found = [one.told(error_message(one.cause, has_place=False)) if one.cause else one for one in found]

@@ -10,6 +10,7 @@ import polars as pl
 
 from deadheat.core.errors import DeadheatWarning, NoteWarning
 from deadheat.core.evaluation.stratum import NONE
+from deadheat.core.phases import phase
 from deadheat.core.wording import did_you_mean, format_count, format_list
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.result import Key
@@ -86,15 +87,18 @@ def search_parts(
             place = id(first), part.key, deep
             if place not in known and id(first) not in indexed:
                 tell(f"{name} takes {len(documents):,} documents of {documents.name}")
-                first.index(documents)
+                with phase(f"indexing {documents.name}"):
+                    first.index(documents)
                 indexed.add(id(first))
             start = time.perf_counter()
             query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
             if place not in known:
-                known[place] = retrieve(first, query_ids, texts, deep)
+                with phase(f"searching for {part}"):
+                    known[place] = retrieve(first, query_ids, texts, deep)
             found = known[place]
             if isinstance(retriever, Reranked):
-                graded, answers = retriever.regrade(found, query_ids, texts, documents)
+                with phase(f"reranking for {part}"):
+                    graded, answers = retriever.regrade(found, query_ids, texts, documents)
                 found = best(graded, query_ids, k)
             seconds = time.perf_counter() - start
             if store is not None:

@@ -41,6 +41,7 @@ from deadheat.core.cli.read_options import (
     sets_of_strata,
 )
 from deadheat.core.cli.systems import refuse_systems_beside_saved, split_systems, systems_asked
+from deadheat.core.phases import phase
 from deadheat.core.random_generators import random_generator
 
 if TYPE_CHECKING:
@@ -138,27 +139,28 @@ def compare(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  
     output.check_sets(groupings)
     companions = [] if queries is None else find_companions(comparison, queries)
     reports = {}
-    for n, columns in enumerate(groupings):
-        own: dict[str, Any] = {
-            "qrels": shown_path(qrels, "the qrels"),
-            "columns": columns,
-            "margin": options["margin"],
-            "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
-        }
-        if not n:  # what concerns all queries comes once
-            own |= {"companions": companions, "queries_worst": options["queries_worst"]}
-        reports[":".join(columns)] = report_with_requests(
-            comparison,
-            **own,
-            compact=not (options["full"] or output.is_data),
-            digits=output.digits,
-            **{name: options[name] for name in ("detect", "ranks", "orders")},
-            queries=queries,
-            source="" if queries is None else shown_path(queries.where, "the table of queries"),
-            for_people=not output.is_data,
-            in_one=output.form == "csv",  # which has room for one table, by default the first
-            with_others=output.form != "csv" or output.table is not None,
-        )
+    with phase("making the report"):
+        for n, columns in enumerate(groupings):
+            own: dict[str, Any] = {
+                "qrels": shown_path(qrels, "the qrels"),
+                "columns": columns,
+                "margin": options["margin"],
+                "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
+            }
+            if not n:  # what concerns all queries comes once
+                own |= {"companions": companions, "queries_worst": options["queries_worst"]}
+            reports[":".join(columns)] = report_with_requests(
+                comparison,
+                **own,
+                compact=not (options["full"] or output.is_data),
+                digits=output.digits,
+                **{name: options[name] for name in ("detect", "ranks", "orders")},
+                queries=queries,
+                source="" if queries is None else shown_path(queries.where, "the table of queries"),
+                for_people=not output.is_data,
+                in_one=output.form == "csv",  # which has room for one table, by default the first
+                with_others=output.form != "csv" or output.table is not None,
+            )
     output.print(
         with_companions(
             side_by_side(reports),

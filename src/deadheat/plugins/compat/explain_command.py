@@ -9,6 +9,7 @@ from deadheat.core.cli.inputs import open_qrels, open_run
 from deadheat.core.cli.options import LAST, READING, command, with_options
 from deadheat.core.cli.paths import INPUT, shown_path
 from deadheat.core.cli.printing import Output, output_options
+from deadheat.core.phases import phase
 
 
 @command(
@@ -40,5 +41,7 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
 
     wanted = all_reported(read_reported(texts))
     output = Output(options, [qrels, run])
-    found = explain_reported(open_qrels(qrels), open_run(run), wanted)
+    judged, retrieved = open_qrels(qrels), open_run(run)
+    with phase("trying conventions"):
+        found = explain_reported(judged, retrieved, wanted)
     output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

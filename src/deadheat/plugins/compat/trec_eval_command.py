@@ -13,6 +13,7 @@ from deadheat.core.cli.paths import INPUT, kept, label
 from deadheat.core.cli.printing import emit
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import DataError, MalformedRowError
+from deadheat.core.phases import phase
 from deadheat.core.structures import copy_with
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
             retrieved = copy_with(retrieved, path=path)  # messages name the file of the user
         tag = read_tag(source) or retrieved.name
         lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: write_note(f"Note: {told}"))
-        return "\n".join(lines)
+        with phase(f"evaluating {retrieved.name}"):
+            return "\n".join(lines)
 
     text = _read_leniently(path, evaluate)
     if fractions := describe_fractions(judgments):

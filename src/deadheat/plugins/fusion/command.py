@@ -220,7 +220,9 @@ def _fuse(runs: Mapping[str, Run], qrels: Qrels | None, options: Mapping[str, An
     if qrels is not None:
         measures = measures_of(options if options["notations"] else {**options, "notations": (DEFAULT_MEASURE,)})
         scored = score_fused(fused, qrels, measures, options["seed"])
-    return fused.run, report_fused(fused, scored, path=options["target"])
+    with phase("making the report"):
+        report = report_fused(fused, scored, path=options["target"])
+    return fused.run, report
 
 
 def _tune(runs: Mapping[str, Run], qrels: Qrels | None, options: Mapping[str, Any]) -> tuple[Run, Report]:

@@ -15,6 +15,7 @@ from deadheat.core.cli.options import LAST, READING, command, with_options
 from deadheat.core.cli.paths import INPUT, named_runs
 from deadheat.core.cli.printing import Output, emit, full_option, output_options
 from deadheat.core.cli.read_options import given_intervals, need_queries
+from deadheat.core.phases import phase
 
 
 @command(
@@ -50,15 +51,19 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         refuse(("notations", "n_resamples"), "is of systems: give --run too")
     refuse_if(len(runs) == 1, "a comparison needs two runs or more: give --run before each")
     output = Output(options, [human, *judges, *runs, options["queries"]])
-    found = dh.judge_agreement(
-        open_qrels(human),
-        {name: read_labels(path, name) for name, path in named_runs(judges).items()},
-        runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
-        measures=options["notations"] or "nDCG@10",
-        rel=1 if options["rel"] is None else options["rel"],
-        **given_intervals(options),
-        rng=options["seed"],
-    )
+    judged = open_qrels(human)
+    labels = {name: read_labels(path, name) for name, path in named_runs(judges).items()}
+    systems = {name: open_run(path, name) for name, path in named_runs(runs).items()}
+    with phase("comparing labels"):
+        found = dh.judge_agreement(
+            judged,
+            labels,
+            runs=systems or None,
+            measures=options["notations"] or "nDCG@10",
+            rel=1 if options["rel"] is None else options["rel"],
+            **given_intervals(options),
+            rng=options["seed"],
+        )
     strata = {}
     if options["by"]:
         table = dh.Queries(options["queries"])
@@ -66,13 +71,17 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
     drawn = [(f"{name}-" if len(found.judges) > 1 else "", found, {"judge": name}) for name in found.judges]
+    with phase("estimating agreement"):
+        report = report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data)
     report = with_companions(
-        report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data),
+        report,
         drawn,
         list(dict.fromkeys(one.measure.label for one in found.conclusions)),
     )
     if output.form == "html":
-        emit(page_of_judges(found, report, output.digits), output.path)
+        with phase("making the page"):
+            page = page_of_judges(found, report, output.digits)
+        emit(page, output.path)
         return
     if output.form == "csv" and per_query:
         output.table = "queries"

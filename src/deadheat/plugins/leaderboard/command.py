@@ -77,6 +77,8 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
         report_leaderboard(found, for_people=not output.is_data, compact=compact), [("", found, {})], [found.measure]
     )
     if output.form == "html" and not compact:
-        emit(page_of_leaderboard(found, report, output.digits), output.path)
+        with phase("making the page"):
+            page = page_of_leaderboard(found, report, output.digits)
+        emit(page, output.path)
     else:
         output.print(report)

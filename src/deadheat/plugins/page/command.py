@@ -102,7 +102,9 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     if options.get("history") is not None:
         refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
         refuse_others({"history", "output", "qrels", "runs"}, "is not for --history")
-        emit(hooks.service("history").page_of_folder(options["history"]), output)
+        with phase("making the page"):
+            page = hooks.service("history").page_of_folder(options["history"])
+        emit(page, output)
         return
     if qrels is None:
         raise missing("qrels")

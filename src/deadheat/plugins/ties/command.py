@@ -116,4 +116,6 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     output = Output(options, [qrels, run])
     judged, retrieved = open_qrels(qrels), open_run(run)
     evaluation = evaluate_under(conventions, judged, retrieved, [measure])
-    output.print(of_steps(evaluation.steps(measure, query_id, retrieved)))
+    with phase("taking steps"):
+        steps_of_query = evaluation.steps(measure, query_id, retrieved)
+    output.print(of_steps(steps_of_query))

@@ -123,15 +123,18 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     own = {"measures": measures_of(options)} if options["notations"] else {}
     if options["n_scenarios"] is not None:
         refuse(OF_RERANKERS, "is not for --scenarios, which makes up no rerankers")
-        found, report_of = dh.simulate_scenarios(options["n_scenarios"], options["seed"], **own), report_scenarios
+        with phase("making up rankings"):
+            found = dh.simulate_scenarios(options["n_scenarios"], options["seed"], **own)
+        report_of = report_scenarios
     else:
-        found = dh.simulate_rerankers(
-            options["n_queries"],
-            options["presets"] or None,
-            options["seed"],
-            query_types=options["query_types"] or None,
-            **own,
-        )
+        with phase("making up rerankers"):
+            found = dh.simulate_rerankers(
+                options["n_queries"],
+                options["presets"] or None,
+                options["seed"],
+                query_types=options["query_types"] or None,
+                **own,
+            )
         report_of = report_simulation
     with writing(folder):
         written = [] if folder is None else found.write(folder, force=options["force"])

@@ -125,15 +125,17 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         hint="choose another name, or give --replace",
     )
     evaluation = dh.load_evaluation(saved)
-    found = evaluation.rescored(
-        None if qrels is None else _judgments(evaluation, qrels),
-        measures_of(options) if options["notations"] else None,
-        ids=options["ids"],
-        weights=options["weights"],
-        queries=queries,
-        **given_conventions(options),
-    )
-    report = report_evaluations([found], shown_path(qrels or found.qrels.where, "the qrels"))
+    judged = None if qrels is None else _judgments(evaluation, qrels)
+    with phase("scoring again"):
+        found = evaluation.rescored(
+            judged,
+            measures_of(options) if options["notations"] else None,
+            ids=options["ids"],
+            weights=options["weights"],
+            queries=queries,
+            **given_conventions(options),
+        )
+        report = report_evaluations([found], shown_path(qrels or found.qrels.where, "the qrels"))
     if targets:
         saves = [(target, partial(found.save, replace=options["replace"])) for target in targets.values()]
         report = replace(report, facts=(*report.facts, save_all(saves)))

@@ -12,6 +12,7 @@ from deadheat.core.data.sources import make_label
 from deadheat.core.errors import DataError
 from deadheat.core.io.files import check_readable
 from deadheat.core.libraries import import_package
+from deadheat.core.phases import phase
 from deadheat.core.report.model import Column, Fact, Report, Table, prose_fact, tabulate
 from deadheat.core.structures import group_values
 from deadheat.core.wording import did_you_mean, format_count, quote_text
@@ -128,7 +129,8 @@ def validate(
     path = check_readable(path)
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     try:
-        file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns, terms=terms)
+        with phase(f"reading {path.name}"):
+            file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns, terms=terms)
     except DataError as error:
         return Validation(
             Path(path),
@@ -137,9 +139,12 @@ def validate(
             (finding(path, error.line, "malformed_file", error.sentence(has_place=False), level="error"),),
             error,
         )
-    warnings = [found for find in RULES for found in find(file)]
-    if terms is not None:
-        warnings += _unknown_terms(file, terms)
+    warnings: list[Finding] = []
+    with phase(f"checking {path.name}"):
+        for find in RULES:
+            warnings += find(file)
+        if terms is not None:
+            warnings += _unknown_terms(file, terms)
     usable = None if file.errors else file.cases
     return Validation(path, file.name, len(file.rows), (*file.errors, *warnings), cases=usable)
 
@@ -162,13 +167,15 @@ def _violations(file: CaseFile) -> Iterator[Finding]:
     for one in of["metadata"].iter_errors(file.records.metadata):
         keys = ["metadata", *one.absolute_path]
         found[".".join(map(str, keys)), one.validator, ""] = [(one, source.line_of(keys) if source else None)]
-    for place, row in enumerate(file.rows):
-        for one in of["case"].iter_errors(row):
-            keys = list(one.absolute_path)
-            # reading refuses a case for these
-            if keys and not (place in file.unusable and keys[0] in {"case_id", "text", *IDS, "relevance"}):
-                group = ".".join(map(str, keys)), one.validator, json.dumps(one.instance, ensure_ascii=False)
-                found.setdefault(group, []).append((one, file.line_of(place, *keys)))
+    with phase("comparing with the schema", len(file.rows)) as advance:
+        for place, row in enumerate(file.rows):
+            for one in of["case"].iter_errors(row):
+                keys = list(one.absolute_path)
+                # reading refuses a case for these
+                if keys and not (place in file.unusable and keys[0] in {"case_id", "text", *IDS, "relevance"}):
+                    group = ".".join(map(str, keys)), one.validator, json.dumps(one.instance, ensure_ascii=False)
+                    found.setdefault(group, []).append((one, file.line_of(place, *keys)))
+            advance(1)
     for (field, *_), errors in found.items():
         lines = [line for _, line in errors]
         yield file.warning("schema", *_violation(field, errors[0][0], _in_cases(lines)), about=lines[0])
