@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, ParameterError
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.save_folder import find_baseline, list_saves, name_of_save
-from support.command import call, ok
+from deadheat.errors import DataError, DuplicateError, ParameterError
+from support.command import call, error_of, facts_of, names_in, ok
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,14 +60,14 @@ def test_the_file_of_one_run_is_not_replaced_by_another_run(tmp_path: Path) -> N
     """A / becomes a _ in the name of a file."""
     path = evaluated("a/b").save(tmp_path, replace=True)
     assert evaluated("a/b", BAD).save(tmp_path, replace=True) == path
-    with pytest.raises(DataError, match=r"a_b\.json: is a save of the run 'a/b', not of 'a_b'"):
+    with raises_parts(DataError, path=tmp_path / "a_b.json") as caught:
         evaluated("a_b").save(tmp_path, replace=True)
+    assert names_in(str(caught.value.problem)) == ["a/b", "a_b"]
     (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
     (tmp_path / "a_b.run").write_text("q1 Q0 a 1 1 t\n")
     command = ("evaluate", str(tmp_path / "qrels.json"), str(tmp_path / "a_b.run"), "-m", "RR", "--save", str(tmp_path))
-    refused = call(*command, "--replace")
-    assert refused.exit_code == 3
-    assert "is a save of the run 'a/b'" in refused.stderr
+    assert call(*command, "--replace").exit_code == 3
+    assert error_of(*command, "--replace").path == tmp_path / "a_b.json"
     assert dh.load_evaluation(path).name == "a/b"
 
 
@@ -97,8 +99,10 @@ def test_a_save_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_path_without_a_slash_that_is_no_folder_says_how_to_name_one(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"Did you mean '.*weeks\.json'\? A folder that is not there ends in /"):
+    with pytest.raises(ParameterError) as caught:
         evaluated("dense").save(tmp_path / "weeks")
+    assert names_in(str(caught.value.hint)) == [str(tmp_path / "weeks.json")]
+    assert str(caught.value.hint).endswith(" ends in /")
     with pytest.raises(DataError, match="the file name is empty"):
         evaluated("dense").save("")
     (tmp_path / "file").touch()
@@ -136,46 +140,52 @@ def test_an_evaluation_is_no_baseline_of_itself(tmp_path: Path, monkeypatch: pyt
     second = save_at(200, tmp_path, "dense", "main", monkeypatch)
     assert find_baseline(tmp_path, "dense", dh.load_evaluation(second).origin) == first
     first.unlink()
-    with pytest.raises(DataError, match="there is no earlier saved evaluation to compare with"):
+    with raises_parts(DataError, match="no earlier", path=tmp_path):
         find_baseline(tmp_path, "dense", dh.load_evaluation(second).origin)
 
 
 def test_the_baseline_of_a_saved_evaluation_is_an_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weeks = [save_at(time, tmp_path, "dense", "main", monkeypatch) for time in (100, 200, 300)]
     assert find_baseline(tmp_path, "dense", dh.load_evaluation(weeks[1]).origin) == weeks[0]
-    with pytest.raises(DataError, match="no earlier saved evaluation"):
+    with raises_parts(DataError, match="no earlier", path=tmp_path):
         find_baseline(tmp_path, "dense", dh.load_evaluation(weeks[0]).origin)
 
 
 def test_an_error_lists_the_saves_where_none_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_at(100, tmp_path, "dense", "main", monkeypatch)
     save_at(200, tmp_path, "bm25", "", monkeypatch)
-    told = (
-        r"no saved evaluation has the run 'new'; there are 19700101T000320Z-bm25\.json \(run 'bm25'\),"
-        r" 19700101T000140Z-main-dense\.json \(run 'dense', label 'main'\): name the file of the baseline"
-    )
-    with pytest.raises(DataError, match=told):
+    with raises_parts(DataError, path=tmp_path) as caught:
         find_baseline(tmp_path, "new")
+    problem = str(caught.value.problem)
+    assert names_in(problem) == ["new", "bm25", "dense", "main"]
+    files = ["19700101T000320Z-bm25.json", "19700101T000140Z-main-dense.json"]
+    assert re.findall(r"\S+\.json", problem) == files
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="there is no saved evaluation to compare with"):
+    with raises_parts(DataError, path=tmp_path / "empty") as caught:
         find_baseline(tmp_path / "empty", "new")
+    assert names_in(str(caught.value.problem)) == []
+    assert "--save" in names_in(str(caught.value.hint))
 
 
 @pytest.mark.parametrize(
-    ("saves", "listed"),
+    "saves",
     [
-        ([(100, "dense", "main"), (100, "dense", "next")], "label 'main'"),  # of one time
-        ([(100, "dense", "mine"), (200, "dense", "main")], "label 'main'"),  # the newest has another label
-        ([(100, "a", "mine"), (200, "b", "mine")], "run 'a'"),  # two runs have the label
+        [(100, "dense", "main"), (100, "dense", "next")],  # of one time
+        [(100, "dense", "mine"), (200, "dense", "main")],  # the newest has another label
+        [(100, "a", "mine"), (200, "b", "mine")],  # two runs have the label
     ],
 )
 def test_an_error_lists_the_saves_where_several_fit(
-    saves: list[tuple[int, str, str]], listed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saves: list[tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for second, name, label in saves:
         save_at(second, tmp_path, name, label, monkeypatch)
-    with pytest.raises(DataError, match=f"several saved evaluations fit the run 'dense' or the label 'mine'.*{listed}"):
+    with raises_parts(DataError, match="several", path=tmp_path) as caught:
         find_baseline(tmp_path, "dense", Origin("2026-11-28T20:04:05.123Z", "mine"))
+    wanted, _, listed = str(caught.value.problem).partition(": ")
+    assert names_in(wanted) == ["dense", "mine"]
+    found = re.findall(r"run '(\w+)', label '(\w+)'", listed)
+    assert sorted(found) == sorted((name, label) for _, name, label in saves)
 
 
 def test_a_save_whose_lines_another_program_wrote_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +204,7 @@ def test_a_gate_takes_a_folder_as_baseline(tmp_path: Path, monkeypatch: pytest.M
     assert not result.passed
     assert result.baseline_file == newest.name
     assert gate(evaluated("dense", BAD), baseline=newest).baseline_file == ""
-    with pytest.raises(DataError, match="no saved evaluation has the run 'other'"):
+    with raises_parts(DataError, match="'other'", path=tmp_path):
         gate(evaluated("other"), baseline=str(tmp_path))
 
 
@@ -203,15 +213,15 @@ def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
     from deadheat.plugins.gates.assertion import check_ranking
 
     evaluated("run").save(tmp_path, commit="of last week")
-    with pytest.raises(
-        AssertionError, match=r"No regression against run[\s\S]*Z\S*-run\.json, the newest save that fits"
-    ):
+    (saved,) = tmp_path.iterdir()
+    with pytest.raises(AssertionError, match="against run") as caught:
         check_ranking(QRELS, BAD, baseline=tmp_path)
+    assert f"{saved.name}, the newest" in str(caught.value)
     rows = ((query, doc, score) for query, documents in GOOD.items() for doc, score in documents.items())
     result = check_ranking(QRELS, rows, baseline=tmp_path)  # rows that can be read once
     assert result.passed
-    assert result.baseline_file == next(tmp_path.iterdir()).name
-    with pytest.raises(DataError, match="no saved evaluation has the run 'other'"):
+    assert result.baseline_file == saved.name
+    with raises_parts(DataError, match="'other'", path=tmp_path):
         check_ranking(QRELS, dh.Run(BAD, name="other"), baseline=tmp_path)
 
 
@@ -231,7 +241,7 @@ def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
     with pytest.raises(AssertionError, match=last_week.name):
         check_ranking(now, baseline=tmp_path)
     last_week.unlink()
-    with pytest.raises(DataError, match="there is no other saved evaluation to compare with"):
+    with raises_parts(DataError, match="no other", path=tmp_path):
         check_ranking(now, baseline=tmp_path)
 
 
@@ -242,7 +252,7 @@ def test_a_pass_against_a_save_of_the_same_commit_is_said(tmp_path: Path, monkey
 
     monkeypatch.setenv("GITHUB_SHA", "1a2b")
     saved = evaluated("run").save(tmp_path)
-    with pytest.warns(dh.DeadheatWarning, match=f"baseline {saved.name}, which is of this commit too"):
+    with pytest.warns(dh.DeadheatWarning, match=rf"{saved.name}, .* commit"):
         assert check_ranking(QRELS, GOOD, baseline=tmp_path)
     monkeypatch.setenv("GITHUB_SHA", "3c4d")  # a change that moves no value is no mistake
     assert check_ranking(QRELS, GOOD, baseline=tmp_path)
@@ -255,26 +265,26 @@ def test_the_commands_keep_every_week(tmp_path: Path, monkeypatch: pytest.Monkey
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "100")
     command = ("evaluate", "qrels.json", "dense.json", "-m", "RR", "--label", "", "--save", "weeks/")
-    out = ok(*command)
-    assert "saved weeks/19700101T000140Z-dense.json" in " ".join(out.split())
+    assert facts_of(*command)["saved"] == "weeks/19700101T000140Z-dense.json"
     assert json.loads(ok(*command, "--format", "json"))["saved"] == ["weeks/19700101T000140Z-dense-2.json"]
     both = ok("evaluate", "qrels.json", "dense.json", "bm25.json", "-m", "RR", "--label", "", "--save", "weeks")
     assert "replaced" not in both
     assert len([*(tmp_path / "weeks").iterdir()]) == 4
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "200")
-    assert "saved weeks/19700101T000320Z-dense.json" in " ".join(ok(*command).split())
+    assert facts_of(*command)["saved"] == "weeks/19700101T000320Z-dense.json"
     document = json.loads(ok("gate", "qrels.json", "dense.json", "--baseline", "weeks", "--format", "json"))
     assert document["baseline_file"] == "19700101T000320Z-dense.json"
-    assert "baseline 19700101T000320Z-dense.json, the newest save that fits" in " ".join(
-        ok("gate", "qrels.json", "dense.json", "--baseline", "weeks/").split()
-    )
+    baseline = facts_of("gate", "qrels.json", "dense.json", "--baseline", "weeks/")["baseline"]
+    assert baseline.startswith("19700101T000320Z-dense.json, the newest")
     saved = "weeks/19700101T000320Z-dense.json"
     several = call("gate", saved, "--baseline", "weeks")  # two of one time, beside itself
     assert several.exit_code == 3
-    assert "several saved evaluations fit the run 'dense'" in several.stderr
+    assert set(names_in(several.stderr)) == {"dense"}
+    earlier = {path.name for path in (tmp_path / "weeks").glob("19700101T000140Z-dense*.json")}
+    assert set(re.findall(r"\S+\.json", several.stderr)) == earlier
     none = call("gate", "qrels.json", "qrels.json", "--baseline", "weeks")
     assert none.exit_code == 3
-    assert "no saved evaluation has the run 'qrels'; there are" in none.stderr
+    assert names_in(none.stderr)[0] == "qrels"
     (tmp_path / "gates.toml").write_text('[tool.deadheat.gates]\nbaseline = "weeks"\n')
     assert "the newest save that fits" in ok("gate", "qrels.json", "dense.json", "--config", "gates.toml")
 
@@ -292,7 +302,10 @@ def test_a_folder_of_several_saves_of_a_run_is_no_set_of_systems(
 ) -> None:
     for time in (100, 200):
         save_at(time, tmp_path, "dense", "main", monkeypatch)
-    with pytest.raises(DuplicateError, match=r"two evaluations of dense: .*json and .*json.*--replace"):
+    names = sorted(path.name for path in tmp_path.iterdir())
+    with raises_parts(DuplicateError, match="--replace", path=tmp_path) as caught:
         dh.agree_systems(tmp_path, tmp_path)
-    with pytest.raises(DuplicateError, match=r"two evaluations of dense in task .*--replace"):
+    assert re.findall(r"\S+\.json", str(caught.value.problem)) == names
+    with pytest.raises(DuplicateError, match=r"of dense in task .*--replace") as caught:
         dh.leaderboard(tmp_path)
+    assert str(caught.value.path) in {str(tmp_path / name) for name in names}
