@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatError, ParameterError
 from deadheat.core.io.grades import read_grade
+from deadheat.errors import DataError, DeadheatError, ParameterError
 from deadheat.plugins.bench.retrievers.language_model import name_of
 from fuzz.case import Kind
 from fuzz.mutations import damaged

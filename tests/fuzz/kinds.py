@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
+from deadheat.api import blocks
 from deadheat.core.data import unread_trec
-from deadheat.core.io.files import blocks
 from deadheat.core.io.records import read_records
 from deadheat.core.measures.notation import split_notation
 from deadheat.plugins.bench.store import read_finished

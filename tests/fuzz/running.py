@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from deadheat.core.errors import DeadheatError, DeadheatWarning
+from deadheat.errors import DeadheatError, DeadheatWarning
 from fuzz.kinds import KINDS
 from fuzz.strict import Refused
 

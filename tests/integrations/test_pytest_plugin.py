@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from deadheat.plugins.gates.notation import GateResult
+    from deadheat import GateResult
 
 pytest_plugins = ["pytester"]
 

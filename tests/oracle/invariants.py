@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.core.measures import RR, Hit, MaxRel, P, R
+from deadheat import RR, Hit, MaxRel, P, R
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.report import cutoff_of, uncut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deadheat.core.arrays import BoolArray
-    from deadheat.core.evaluation.evaluation import Evaluation
-    from deadheat.core.measures import Measure
+    from deadheat import Evaluation, Measure
+    from deadheat.api import BoolArray
 
 NEARLY = 1e-9
 GROW = (RR, Hit, R, MaxRel)  # a deeper look can only add to them

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.plugins.bench.cases import Cases
+    from deadheat import Cases
 
 METADATA = {"dataset_id": "neuro de", "version": "1", "language": "de", "description": "a few"}
 FIRST = {

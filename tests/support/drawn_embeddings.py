@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 N_DOCUMENTS, N_TEXTS = 517, 301
 

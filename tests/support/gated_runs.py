@@ -9,7 +9,7 @@ import numpy as np
 import deadheat as dh
 
 if TYPE_CHECKING:
-    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat import Evaluation
 
 N = 10
 QRELS = {f"q{n}": {"a": 1} for n in range(N)}

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import deadheat
+from deadheat.api import Output
 from deadheat.core import hooks
 from deadheat.core.cli import main
-from deadheat.core.cli.printing import FormatChoice, Output
+from deadheat.core.cli.printing import FormatChoice
 from support.command import command, runner
 
 VERSION = 1  # of the schemas: a key that goes, or has another type, makes the next

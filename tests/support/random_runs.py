@@ -9,7 +9,7 @@ import numpy as np
 import deadheat as dh
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 
 def random_runs(n_queries: int = 30, levels: int = 6, seed: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:

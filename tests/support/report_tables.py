@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from deadheat.core.report.model import Column, Row, Table
+from deadheat.api import Column
+from deadheat.core.report.model import Row, Table
 
 NAN = math.nan
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.plugins.bench.collection import Collection
+from deadheat import Collection
 from deadheat.plugins.bench.retrievers import retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.plugins.bench.retrievers import Retriever
+    from deadheat import Retriever
 
 DOCUMENTS = Collection(
     "five",

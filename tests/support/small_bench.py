@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
+from deadheat import Cases, Collection
+from deadheat.plugins.bench.cases import Case
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

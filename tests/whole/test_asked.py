@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.core.measures.notation import BUNDLES
 from deadheat.core.measures.registration import other_names, trec_names
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.text import as_text
+from deadheat.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.figures.base import name_among
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from deadheat.core.measures import Measure
-    from deadheat.plugins.bench.result import BenchResult
+    from deadheat import BenchResult, Measure
 
 QRELS = {f"q{n}": {"a": 1, "c": n % 2} for n in range(6)}
 RUN = {f"q{n}": {"a": 1.0, "b": 1.0, "c": float(n)} for n in range(6)}

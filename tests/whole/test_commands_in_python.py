@@ -15,7 +15,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.cli import main
-from deadheat.core.errors import DeadheatError, ParameterError
+from deadheat.errors import DeadheatError, ParameterError
 from deadheat.plugins.gates.notation import preset_gates, read_settings
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS, known

@@ -12,9 +12,9 @@ import pytest
 import scipy
 
 import deadheat as dh
+from deadheat import Cases, Collection
 from deadheat.core.cli import main
-from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
+from deadheat.plugins.bench.cases import Case
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from oracle.orders import all_orders
 from support.command import runner

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError
+from deadheat.errors import ParameterError
 from oracle.variants import VARIANTS
 
 Judged = dict[str, dict[str, float]]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError
 from deadheat.core.gone import GONE
+from deadheat.errors import ParameterError
 from support.command import call
 from support.error_parts import raises_parts
 from support.paths import ROOT

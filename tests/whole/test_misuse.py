@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DeadheatError
+from deadheat.errors import DeadheatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import deadheat as dh
-from deadheat.core.data.qrels import Qrels
-from deadheat.core.errors import NothingJudgedWarning
+from deadheat import Qrels
+from deadheat.errors import NothingJudgedWarning
 from deadheat.plugins.bench.cases import Case
 from support.command import call, ok
 from support.small_bench import DOCUMENTS, known

@@ -18,11 +18,11 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.data.renderable import Renderable
-from deadheat.core.errors import MissingDependencyError
+from deadheat.api import Renderable
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.model import format_cell
 from deadheat.core.report.shown import report_of
+from deadheat.errors import MissingDependencyError
 from deadheat.plugins.bench.report import data_of_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.leaderboard.report import report_leaderboard
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from deadheat.core.report.model import Report
+    from deadheat.api import Report
 
 EVIL = ["<script>alert(1)</script>", "a\"b'c & $x_1 %", "\x1b[31mred", "\u202egnp.exe", "木 🎯 ü", "a\nb", "</style>"]
 

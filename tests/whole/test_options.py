@@ -11,10 +11,10 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.design import Design
-from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluate import EvaluationArguments
 from deadheat.core.evaluation.intervals import IntervalArguments, IntervalOptions
 from deadheat.core.settings import Conventions
+from deadheat.errors import ParameterError
 from deadheat.plugins.gates.settings import GateOptions
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DurationWarning
 from deadheat.core.kernels import orders
 from deadheat.core.phases import lasting, set_watcher
+from deadheat.errors import DurationWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,10 +17,10 @@ import pytest
 
 import deadheat
 from deadheat import registry
+from deadheat.api import Plugin
 from deadheat.core import hooks
 from deadheat.core.io.formats import FORMATS
 from deadheat.core.measures.registration import REGISTRY, other_names
-from deadheat.core.plugin_records import Plugin
 from deadheat.core.report.model import report_formats
 from support.paths import ROOT
 from support.walls import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, FileFormatError, ParameterError
+from deadheat.errors import DataError, FileFormatError, ParameterError
 from support.changed_documents import copied, places
 from support.changed_saves import change_table, changed_values, saved_documents, use, write_sealed
 from support.command import call

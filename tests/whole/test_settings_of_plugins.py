@@ -10,10 +10,11 @@ import pytest
 
 import deadheat as dh
 from deadheat import registry
+from deadheat.api import Plugin
 from deadheat.core import hooks
-from deadheat.core.errors import MissingPluginError, ParameterError
-from deadheat.core.plugin_records import Plugin, PluginSettings
+from deadheat.core.plugin_records import PluginSettings
 from deadheat.core.settings import Conventions
+from deadheat.errors import MissingPluginError, ParameterError
 
 QRELS = {"q": {"a": 1}}
 RUN = {"q": ["a", "b"]}

@@ -15,15 +15,16 @@ import polars as pl
 import pytest
 
 from deadheat import evaluate, gate
-from deadheat.core.errors import DataError, DeadheatError, DeadheatWarning, ParameterError
+from deadheat.api import Column, Fact, Report
 from deadheat.core.io.spreadsheets import guard_text, unguard_text
 from deadheat.core.report.as_data import as_csv, as_json, as_jsonl, as_trec
 from deadheat.core.report.as_html import as_html, fragment
 from deadheat.core.report.as_latex import as_latex
 from deadheat.core.report.as_markdown import as_markdown
-from deadheat.core.report.model import Column, Fact, Report, Row, Table
+from deadheat.core.report.model import Row, Table
 from deadheat.core.report.text import as_text
 from deadheat.core.wording import escape_for_terminal, escape_invisible
+from deadheat.errors import DataError, DeadheatError, DeadheatWarning, ParameterError
 from deadheat.plugins.gates.formats import as_junit
 from deadheat.plugins.gates.report import report_gate
 from support.command import call

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from deadheat.plugins.bench.cases import read_cases, validate
+from deadheat import read_cases
+from deadheat.plugins.bench.cases import validate
 from support.paths import ROOT
 from support.shared_data import SHARED, hpo_ontology
 

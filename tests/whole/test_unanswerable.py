@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatError
+from deadheat.errors import DataError, DeadheatError
 from deadheat.plugins.compare.orders import listed_values
 from support.command import call, ok
 

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.together import Asked as Declared, feature_named, go_together
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.judges.prediction import FEWEST_OF_MEAN, powered_mean
 from oracle.evaluations import Answer, Answers, Question, answers_to, mean_of
 from support.features import TRIED, Asked, asked_with
 from support.what_goes_together import PAGE, table
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 # one source cannot hold both: answers of a judge have no such columns, and there are no spans of these
 APART = [

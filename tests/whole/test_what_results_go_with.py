@@ -15,8 +15,8 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.together import Asked as Declared, feature_named, go_together
+from deadheat.errors import DataError, ParameterError
 from oracle.evaluations import Answers, answers_to, mean_of
 from support.features import HUMAN, LACKING, MORE, NO_SHARES, TRIED, Asked, asked_with, drawn_labels, drawn_run
 

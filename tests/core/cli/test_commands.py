@@ -9,8 +9,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.cli import main
-from deadheat.core.errors import DataError
 from deadheat.core.hooks import commands_by_name
+from deadheat.errors import DataError
 from support.command import call, command as command_of, ok
 
 pytestmark = pytest.mark.usefixtures("folder")

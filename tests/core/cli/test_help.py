@@ -11,11 +11,12 @@ import click
 import pytest
 
 from deadheat import registry
+from deadheat.api import Plugin, command as new_command, option, with_options
 from deadheat.core import hooks
-from deadheat.core.cli.help import HEADINGS, MOST, Command, heading_of, option
-from deadheat.core.cli.options import OPTIONS, command as new_command, with_options
+from deadheat.core.cli.help import HEADINGS, MOST, Command, heading_of
+from deadheat.core.cli.options import OPTIONS
 from deadheat.core.hooks import commands_by_name
-from deadheat.core.plugin_records import OptionGroup, Plugin
+from deadheat.core.plugin_records import OptionGroup
 from support.command import call, command, ok
 
 OPTION = re.compile(r"^  (-\w, )?--[\w-]+", re.MULTILINE)

@@ -14,7 +14,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.evaluation.open_evaluations import load_evaluation
+from deadheat import load_evaluation
 from support.command import call, facts_of, names_in, ok
 
 if TYPE_CHECKING:

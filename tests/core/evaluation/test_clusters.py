@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.query_columns import cluster_codes
+from deadheat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import Cluster

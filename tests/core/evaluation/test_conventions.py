@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError, UnknownMeasureError
-from deadheat.core.measures import AP, RR, P
+from deadheat import AP, RR, P
+from deadheat.errors import ParameterError, UnknownMeasureError
 
 QRELS, RUN = {"q": {"a": 1, "b": 2}}, {"q": {"a": 3, "x": 2, "b": 1}}
 

@@ -13,20 +13,17 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray
-from deadheat.core.data.queries import Queries
-from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Interval
+from deadheat import Evaluation, Interval, Queries, Strata
+from deadheat.api import BoolArray, Column, Fact, FloatArray, IntArray, tabulate
 from deadheat.core.evaluation.parts import Scored
 from deadheat.core.evaluation.query_columns import Weights
-from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.stratum import Stratum
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.report.compact_scores import compact_scores
-from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate
+from deadheat.core.report.model import SYSTEM, Table, note_fact
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.report_parts import Part
+from deadheat.errors import ParameterError
 
 QRELS = {f"q{n}": {"a": 1} for n in range(8)}
 RUN = {f"q{n}": {"a": n % 3, "b": 1} for n in range(8)}

@@ -14,19 +14,17 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import registry
+from deadheat import Interval, Measure, registry
+from deadheat.api import BoolArray, FloatArray, IntArray, Plugin
 from deadheat.core import hooks
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray
-from deadheat.core.errors import FileFormatError
-from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.kept import Kept, KeptColumns, KeptKeys, KeptTable
 from deadheat.core.evaluation.packed_tables import packed, unpacked
 from deadheat.core.evaluation.parts import Scored
 from deadheat.core.evaluation.shapes import TEXT, WHOLE
-from deadheat.core.measures import Measure
 from deadheat.core.measures.custom import StoredMeasure
-from deadheat.core.plugin_records import Plugin, SavedKeys
+from deadheat.core.plugin_records import SavedKeys
 from deadheat.core.structures import copy_with
+from deadheat.errors import FileFormatError
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
 RUN = {"q1": {"a": 1, "x": 1}, "q2": {"b": 2, "a": 1}}

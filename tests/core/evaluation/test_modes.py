@@ -11,16 +11,13 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat import registry
+from deadheat import Interval, Scores, registry
+from deadheat.api import BoolArray, FloatArray, IntArray, Plugin
 from deadheat.core import hooks
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray
-from deadheat.core.errors import ParameterError
-from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.modes import Placed
 from deadheat.core.evaluation.parts import Scored
-from deadheat.core.evaluation.scores import Scores
-from deadheat.core.plugin_records import Plugin
 from deadheat.core.settings import Conventions
+from deadheat.errors import ParameterError
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
 RUN = {"q1": {"a": 1, "x": 1}, "q2": {"b": 2, "a": 1}}

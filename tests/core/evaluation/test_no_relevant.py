@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError
+from deadheat.errors import ParameterError
 from support.command import call, ok
 
 if TYPE_CHECKING:

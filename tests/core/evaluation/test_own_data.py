@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError
+from deadheat.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,10 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import registry
+from deadheat import Evaluation, Interval, Scores, registry
+from deadheat.api import BoolArray, FloatArray, IntArray
 from deadheat.core import hooks
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray
-from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.parts import RangeColumn, Scored
-from deadheat.core.evaluation.scores import Scores
 from deadheat.core.report.model import Span
 from deadheat.core.report.of_evaluation import report_evaluations
 

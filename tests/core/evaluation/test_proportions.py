@@ -11,8 +11,8 @@ import scipy
 
 import deadheat as dh
 from deadheat.core import stats
-from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.intervals import FEWEST, method_of, why_unknown
+from deadheat.errors import ParameterError
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

@@ -196,16 +196,14 @@ def test_a_save_whose_lines_another_program_wrote_is_found(tmp_path: Path, monke
 
 @pytest.mark.plugins("gates")
 def test_a_gate_takes_a_folder_as_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from deadheat.plugins.gates.gate import gate
-
     save_at(100, tmp_path, "dense", "", monkeypatch)
     newest = save_at(200, tmp_path, "dense", "", monkeypatch)
-    result = gate(evaluated("dense", BAD), baseline=tmp_path)
+    result = dh.gate(evaluated("dense", BAD), baseline=tmp_path)
     assert not result.passed
     assert result.baseline_file == newest.name
-    assert gate(evaluated("dense", BAD), baseline=newest).baseline_file == ""
+    assert dh.gate(evaluated("dense", BAD), baseline=newest).baseline_file == ""
     with raises_parts(DataError, match="'other'", path=tmp_path):
-        gate(evaluated("other"), baseline=str(tmp_path))
+        dh.gate(evaluated("other"), baseline=str(tmp_path))
 
 
 @pytest.mark.plugins("gates")
@@ -230,14 +228,13 @@ def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from deadheat.plugins.gates.assertion import check_ranking
-    from deadheat.plugins.gates.gate import gate
 
     last_week = save_at(100, tmp_path, "run", "", monkeypatch)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "200")
     now = evaluated("run", BAD)
     now.save(tmp_path)
     now.save(tmp_path, replace=True)
-    assert gate(now, baseline=tmp_path).baseline_file == last_week.name
+    assert dh.gate(now, baseline=tmp_path).baseline_file == last_week.name
     with pytest.raises(AssertionError, match=last_week.name):
         check_ranking(now, baseline=tmp_path)
     last_week.unlink()

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, MeasureError, ParameterError
+from deadheat import Placements
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import parse_measures
 from deadheat.core.placements import policies
-from deadheat.core.placements.placements import Placements
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.of_evaluation import report_evaluations
+from deadheat.errors import DataError, MeasureError, ParameterError
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 from support.tampering import seal
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from deadheat.core.arrays import FloatArray
-    from deadheat.core.errors import DeadheatError
-    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat import Evaluation
+    from deadheat.api import FloatArray
+    from deadheat.errors import DeadheatError
 
 GRADES = [0, 1, 2, 3]
 

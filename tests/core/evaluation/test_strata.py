@@ -13,12 +13,12 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.core.evaluation.stratum import NONE, groups, label
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 if TYPE_CHECKING:
-    from deadheat.core.evaluation.strata import Strata
+    from deadheat import Strata
 
 N_QUERIES = 60
 MEASURES = ["nDCG@3", "RR", "FRP"]

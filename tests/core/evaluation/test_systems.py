@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat import registry
+from deadheat import Evaluation, registry
+from deadheat.api import Plugin
 from deadheat.core import hooks
 from deadheat.core.data.sources import Source
-from deadheat.core.errors import MissingPluginError
-from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.systems import is_system
-from deadheat.core.plugin_records import Plugin, RunColumn
+from deadheat.core.plugin_records import RunColumn
+from deadheat.errors import MissingPluginError
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}}
 GOOD = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}

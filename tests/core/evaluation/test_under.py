@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.arrays import FloatArray
-from deadheat.core.errors import DataError, MeasureError
-from deadheat.core.measures.registration import measures as registered
+from deadheat import measures as registered
+from deadheat.api import FloatArray
 from deadheat.core.placements import stacked_runs
 from deadheat.core.placements.stacked_runs import StackedRunsEngine
+from deadheat.errors import DataError, MeasureError
 
 if TYPE_CHECKING:
     from pathlib import Path

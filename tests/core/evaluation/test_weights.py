@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, MalformedRowError, ParameterError
-from deadheat.core.stats import interval_bounds
+from deadheat.errors import DataError, DeadheatWarning, MalformedRowError, ParameterError
+from deadheat.stats import interval_bounds
 from support.command import call, ok
 
 if TYPE_CHECKING:

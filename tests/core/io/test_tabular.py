@@ -16,9 +16,9 @@ from hypothesis import given, strategies as st
 
 import deadheat as dh
 from deadheat import Qrels, Run
+from deadheat.api import Content
 from deadheat.core.errors import Advice
 from deadheat.core.io.columns import resolve_columns
-from deadheat.core.io.content import Content
 from deadheat.core.io.formats import choose_format, delimited, locate, read_tag, scan
 from deadheat.core.io.formats.delimited import HeaderFile, parse_rows, read_rows
 from deadheat.errors import (

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DuplicateError
 from deadheat.core.io import frames
 from deadheat.core.placements import relational
 from deadheat.core.placements.place import choose_engine
+from deadheat.errors import DuplicateError
 from oracle.random_cases import BATCHES, Batch
 from support.equal_numbers import NAMES, rows_of
 from support.error_parts import raises_parts

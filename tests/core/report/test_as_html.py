@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from deadheat.api import Column, Fact, Report
 from deadheat.core.report.as_html import as_html, as_svg, escaped, fragment
-from deadheat.core.report.model import MARK, Bar, Column, Fact, NumberCell, Report, Row, Span, Table
+from deadheat.core.report.model import MARK, Bar, NumberCell, Row, Span, Table
 from deadheat.core.report.text import as_text
 from support.command import QRELS, RUN, call, ok
 from support.html_pages import check_harmless, read_html

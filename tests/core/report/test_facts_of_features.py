@@ -9,11 +9,9 @@ from types import ModuleType
 import pytest
 
 import deadheat as dh
-from deadheat import registry
+from deadheat import Evaluation, registry
+from deadheat.api import Fact, Plugin
 from deadheat.core import hooks
-from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.plugin_records import Plugin
-from deadheat.core.report.model import Fact
 
 QRELS = {f"q{n}": {"a": 1} for n in range(5)}
 RUN = {f"q{n}": {"a": 1, "b": 1} for n in range(5)}

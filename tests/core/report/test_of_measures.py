@@ -17,7 +17,7 @@ from deadheat.core.report.of_measures import report_measure
 from deadheat.core.report.text import as_text
 
 if TYPE_CHECKING:
-    from deadheat.core.measures import Measure
+    from deadheat import Measure
 
 
 @pytest.mark.parametrize("name", list(measures()))

@@ -12,8 +12,8 @@ import pytest
 from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
+from deadheat.api import Column, Fact, Report
 from deadheat.core.cli.printing import ASCII
-from deadheat.core.errors import ColumnError
 from deadheat.core.measures.registration import trec_names
 from deadheat.core.report.as_data import as_csv, as_json, as_trec, trec_name
 from deadheat.core.report.as_html import fragment
@@ -24,10 +24,7 @@ from deadheat.core.report.model import (
     MARK,
     OF_FEW,
     Bar,
-    Column,
-    Fact,
     NumberCell,
-    Report,
     Row,
     Span,
     Table,
@@ -37,6 +34,7 @@ from deadheat.core.report.model import (
 )
 from deadheat.core.report.text import as_text, shortened
 from deadheat.core.wording import BY_DOC_ID
+from deadheat.errors import ColumnError
 from support.report_tables import NAN, table
 
 if TYPE_CHECKING:

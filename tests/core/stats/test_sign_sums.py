@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from deadheat.core.stats import sign_sums
-from deadheat.core.stats.sign_sums import FEW_ROWS, draw_signs, sign_flip_sums
+from deadheat.core.stats.sign_sums import FEW_ROWS, draw_signs
+from deadheat.stats import sign_flip_sums
 
 
 def sums_of_bits(rows: np.ndarray, drawn: bytes, n_resamples: int) -> list[list[float]]:
