@@ -22,6 +22,7 @@ from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.figures.base import name_among
 from support.command import ok
+from support.error_parts import raises_parts
 from support.small_bench import CASES, DOCUMENTS, known
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def test_an_evaluation_has_the_names_everywhere_and_finds_all() -> None:
     assert "no measure" not in means
     with pytest.raises(KeyError):
         means["ERR"]
-    with pytest.raises(UnknownMeasureError, match="Success@1 was not evaluated; this evaluation holds MAP, MRR, "):
+    with pytest.raises(UnknownMeasureError, match=r"^Success@1 .* MAP, MRR, "):
         evaluation["Success@1"]
     assert json.loads(json.dumps(means)) == dict(means)
 
@@ -162,7 +163,7 @@ def test_comparisons_have_the_names_and_match_by_measure() -> None:
     for asked, notation in zip(ASKED, NOTATION, strict=True):
         assert found[asked] == found[notation] == found[dh.parse_measure(notation)]
         assert len(found[asked]) == 1
-    with pytest.raises(UnknownMeasureError, match="ERR was not evaluated; this evaluation holds MAP, "):
+    with pytest.raises(UnknownMeasureError, match=r"^ERR .* MAP, "):
         found["ERR"]
     assert "by MAP, MRR, ndcg_cut_10" in repr(found)
 
@@ -181,10 +182,10 @@ def test_evaluations_of_other_names_are_compared_under_those_of_the_first() -> N
 
 def test_a_name_may_not_mean_two_measures() -> None:
     for name in ("ndcg_cut_10", "P(rel=2)", "map"):
-        with pytest.raises(MeasureError, match="must be a text without @ that is not another measure's name"):
+        with raises_parts(MeasureError, measure="Custom", argument="name", given=name):
             dh.Custom(name, lambda relevance: float(len(relevance)))
     mine = [dh.Custom("mine", function) for function in (len, max)]
-    with pytest.raises(ParameterError, match="two different measures are named 'mine'"):
+    with pytest.raises(ParameterError, match="named 'mine'"):
         dh.evaluate(QRELS, RUN, mine)
 
 
@@ -208,11 +209,12 @@ def test_a_history_has_the_names_of_its_last_evaluation(tmp_path: Path) -> None:
     found = dh.history([tmp_path / "one.json", other])
     assert list(found.measures) == list(found.since) == ASKED
     assert found.to_polars()["measure"].unique(maintain_order=True).to_list() == ASKED
-    assert found.notes == ("not in all evaluations, and left out: P_5",)
+    (note,) = found.notes
+    assert note.endswith("left out: P_5")
     for asked, notation in zip(ASKED, NOTATION, strict=True):
         assert found.steps[0].means[asked]["mean"] == found.steps[0].means[notation]["mean"] == one[notation].mean
         assert found.since[asked] is found.since[notation]
-    with pytest.raises(DataError, match="no measure in common, got MRR of run; map of run"):
+    with pytest.raises(DataError, match="MRR of run; map of run"):
         dh.history([dh.evaluate(QRELS, RUN, "map"), dh.evaluate(QRELS, RUN, "MRR")])
 
 
@@ -227,7 +229,7 @@ def test_gates_read_as_they_are_written_and_match_by_measure(tmp_path: Path) -> 
     assert result.to_polars()["measure"].to_list() == [check.measure for check in result.checks]
     before.save(tmp_path / "before.json", method="t")
     assert dh.gate(evaluation, baseline=tmp_path / "before.json").checks == result.checks[3:]
-    with pytest.raises(UnknownMeasureError, match="Success@3 was not evaluated; this evaluation holds MAP, MRR"):
+    with pytest.raises(UnknownMeasureError, match=r"^Success@3 .* MAP, MRR"):
         dh.gate(evaluation, "Success@3 > 0.5")
 
 
@@ -382,7 +384,7 @@ def test_comparisons_and_figures_find_the_measures_of_the_level_of_all() -> None
         found.intervals["one", "AP(rel=3)"]
     names = ["map(rel=2)", "P(rel=2)@5", "RR(rel=2)", "RR(rel=3)"]
     assert [name_among(names, name) for name in ("AP", "P_5", "RR(rel=3)")] == ["map(rel=2)", "P(rel=2)@5", "RR(rel=3)"]
-    with pytest.raises(FigureError, match="there are no values of RR, only of"):  # which level is not known
+    with pytest.raises(FigureError, match=r"RR, only of .*RR\(rel=2\)"):  # which level is not known
         name_among(names, "RR")
 
 

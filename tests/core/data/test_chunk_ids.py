@@ -55,8 +55,9 @@ def test_every_form_has_the_numbers_of_documents(rule: str, tmp_path: Path) -> N
     for name, run in [*forms(given, tmp_path), ("dict of dicts", nested), ("a run", dh.Run(given))]:
         found = dh.evaluate(qrels, run, "nDCG@3 AP NumRet", ties="input", doc_id_of="#", duplicates=rule)
         assert_same(found, expected, name)
-        assert f"{count_left_out(rows)} of {len(rows)} results repeat a document: its {rule} counts" in found.notes
-        assert "documents are those of chunks by doc_id_of='#', as asked" in found.notes
+        repeated = [note for note in found.notes if note.startswith(f"{count_left_out(rows)} of {len(rows)} results ")]
+        assert [f"its {rule} counts" in note for note in repeated] == [True]
+        assert any("doc_id_of='#'" in note for note in found.notes)
 
 
 @pytest.mark.plugins("engines")
@@ -134,7 +135,7 @@ def test_ids_of_another_form_stay_and_are_counted() -> None:
     run = dh.Run([("q", "a#1", 1.0), ("q", "b", 0.5)], doc_id_of="#", duplicates="best")
     assert run.to_dict() == {"q": {"a": 1.0, "b": 0.5}}
     (note,) = run.notes
-    assert "1 of 2 results have another id" in note
+    assert "1 of 2 results" in note
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_chunks_beside_spans_have_places() -> None:
 @pytest.mark.filterwarnings("ignore::deadheat.errors.NothingJudgedWarning")
 def test_the_note_that_sees_chunks_names_the_argument_which_then_helps() -> None:
     qrels, run = {"q": {"d1": 1, "d2": 1}}, {"q": {"d1#0": 0.9, "d1#1": 0.7, "d2#4": 0.1}}
-    with pytest.warns(DeadheatWarning, match=r"'d1#0' of 'd1' \(doc_id_of='#' or --doc-id-of '#'"):
+    with pytest.warns(DeadheatWarning, match=r"'d1#0' of 'd1' .*--doc-id-of '#'"):
         found = dh.evaluate(qrels, run, "AP")
     (note,) = found.notes
     (separator,) = re.findall("doc_id_of='(.)'", note)
@@ -208,8 +209,9 @@ def test_the_note_that_sees_chunks_names_the_argument_which_then_helps() -> None
 def test_judgments_of_chunks_stay_and_are_told() -> None:
     qrels = {"q": {"d1#0": 1}}
     run = dh.Run({"q": {"d1#0": 0.9}}, doc_id_of="#", duplicates="best")
-    assert describe_chunks(dh.Qrels(qrels), run).startswith("ids of the qrels look like chunks")
-    with pytest.warns(DeadheatWarning, match="ids of the qrels look like chunks"):
+    doubt = describe_chunks(dh.Qrels(qrels), run)
+    assert "look like chunks" in doubt
+    with pytest.warns(DeadheatWarning, match=re.escape(doubt)):
         dh.evaluate(qrels, run, "RR")
 
 
@@ -228,12 +230,12 @@ def test_other_chunks_are_warned_of_and_not_compared_in_silence() -> None:
     new = {f"q{n}": {f"d{n}#{n % 2}": 2.0, f"d{n + 1}#1": 1.0} for n in range(20)}
     with pytest.warns(DeadheatWarning) as caught:
         comparison = dh.compare(qrels, {"old": old, "new": new}, "RR")
-    told = [str(one.message) for one in caught if "cut in another way" in str(one.message)]
-    (text,) = told
-    assert text.startswith("new: of 20 relevant chunks 0 are retrieved, and in place of 20 others another chunk")
+    (text,) = [str(one.message) for one in caught if "cut in another way" in str(one.message)]
+    assert text.startswith("new: ")
+    assert re.findall(r"\b\d+\b", text)[:3] == ["20", "0", "20"]  # relevant, retrieved, another in its place
     verdict = comparison.verdict
     assert verdict.facts["chunks"] == text
-    assert verdict.headline == "old leads new by RR, but the judgments are of other chunks."
+    assert verdict.headline.endswith(", but the judgments are of other chunks.")
     assert "chunks" not in dh.compare(qrels, {"old": old, "same": old}, "RR").verdict.facts
 
 
@@ -244,7 +246,7 @@ def test_a_run_that_finds_most_chunks_is_not_doubted() -> None:
     half = {f"q{n}": {f"d{n}#{3 if n < 10 else 4}": 1.0} for n in range(20)}
     assert describe_other_chunks(qrels, dh.Run(half)) == ""
     fewer = {f"q{n}": {f"d{n}#{3 if n < 9 else 4}": 1.0} for n in range(20)}
-    assert "of 20 relevant chunks 9 are retrieved" in describe_other_chunks(qrels, dh.Run(fewer))
+    assert re.findall(r"\b\d+\b", describe_other_chunks(qrels, dh.Run(fewer)))[:2] == ["20", "9"]
     few = {f"q{n}": {f"d{n}#4": 1.0} for n in range(4)}
     assert describe_other_chunks(qrels, dh.Run(few)) == ""
 
