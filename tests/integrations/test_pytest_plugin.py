@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -85,7 +86,7 @@ def test_of_an_evaluation(assert_ranking: Callable[..., GateResult]) -> None:
     evaluation = dh.evaluate(QRELS, TIED, ["RR", custom])
     assert assert_ranking(evaluation, "RR > 0.5") == dh.gate(evaluation, "RR > 0.5")
     assert assert_ranking(evaluation, (text for text in ["first >= 0.5", "RR > 0"]))
-    with pytest.raises(AssertionError, match=r"run: 1 of 1 gate failed\n\n(.*\n)*first > 0\.5"):
+    with pytest.raises(AssertionError, match=r"1 of 1 gate failed(.*\n)*first > 0\.5"):
         assert_ranking(evaluation, ["first > 0.5"])
     with pytest.raises(UnknownMeasureError, match="P@3 was not evaluated"):
         assert_ranking(evaluation, ["P@3 > 0.5"])
@@ -95,14 +96,17 @@ def test_of_qrels_and_run(assert_ranking: Callable[..., GateResult], tmp_path: P
     assert assert_ranking(QRELS, TIED, "RR >= 1", ties="best").checks[0].value == 1.0
     with pytest.raises(AssertionError, match="missing queries"):
         assert_ranking(QRELS, {"q1": {"a": 1.0}}, "RR >= 1")
-    with pytest.warns(dh.DeadheatWarning, match="missing queries left out, with which as empty rankings it fails"):
+    with pytest.warns(dh.DeadheatWarning, match=r"missing queries .* it fails"):
         assert assert_ranking(QRELS, {"q1": {"a": 1.0}}, "RR >= 1", missing="skip")
     path = tmp_path / "best.json"
     dh.evaluate(QRELS, BEST, ["RR", "MR"]).save(path)
     result = assert_ranking(QRELS, BEST, baseline=path)
     assert [check.gate for check in result.checks] == ["RR >= baseline", "MR <= baseline"]
-    with pytest.raises(AssertionError, match=r"P@1 > 0\.6 +0\.5000(.*\n)+RR +1\.0000 +0\.7500"):
+    with pytest.raises(AssertionError) as caught:
         assert_ranking(QRELS, TIED, "P@1 > 0.6", baseline=path, alpha=0.01)
+    rows = [line.split() for line in str(caught.value).splitlines()]
+    assert [row[3] for row in rows if row[:3] == ["P@1", ">", "0.6"]] == ["0.5000"]
+    assert [row[1:3] for row in rows if row[:1] == ["RR"]] == [["1.0000", "0.7500"]]
 
 
 @pytest.mark.parametrize("query", ["q0", "q1"])
@@ -117,9 +121,9 @@ def test_a_query_for_which_nothing_was_retrieved_fails(query: str, assert_rankin
 def test_a_pass_that_proves_little_gives_a_warning(assert_ranking: Callable[..., GateResult]) -> None:
     some = TIED | {query: BEST[query] for query in ("q0", "q1", "q2", "q3")}
     best = dh.evaluate(QRELS, BEST, ["RR"])
-    with pytest.warns(dh.DeadheatWarning, match="but RR >= baseline proves little: with 6 queries only a loss of"):
+    with pytest.warns(dh.DeadheatWarning, match=r"RR >= baseline proves little.* 6 queries"):
         assert assert_ranking(QRELS, some, baseline=best)
-    with pytest.raises(AssertionError, match=r"No loss of 0\.05 or more against run"):
+    with pytest.raises(AssertionError, match=r"No loss of 0\.05 or more"):
         assert_ranking(QRELS, some, baseline=best, no_worse_than=0.05)
     table = {query: {"level": str(n % 2)} for n, query in enumerate(QRELS)}
     with pytest.raises(AssertionError, match=r"RR > 0\.9 .*level: 0"):
@@ -130,7 +134,7 @@ def test_a_seed_is_that_of_drawn_ties_too(assert_ranking: Callable[..., GateResu
     qrels = {f"q{n}": {"a": 1} for n in range(40)}
     tied = {query: {"a": 1.0, "b": 1.0} for query in qrels}
     gates = ["P@1 > 0", "low(P@1) > 0"]
-    with pytest.warns(dh.DeadheatWarning, match="P@1 > 0 proves little: one random order of the ties gave this value"):
+    with pytest.warns(dh.DeadheatWarning, match=r"P@1 > 0 proves little: .* random"):
         drawn = [assert_ranking(qrels, tied, gates, ties="random", rng=rng).checks for rng in (1, 1, 2)]
     evaluation = dh.evaluate(qrels, tied, "P@1", ties="random", rng=1)
     assert drawn[0] == drawn[1] == dh.gate(evaluation, gates, rng=1).checks
@@ -144,9 +148,9 @@ def test_wrong_calls(assert_ranking: Callable[..., GateResult]) -> None:
     with pytest.raises(ParameterError, match="nothing to check"):
         assert_ranking(evaluation)
     for given in ([], [QRELS], [evaluation, "RR > 0", "RR > 0"], [QRELS, TIED, "RR > 0", "RR > 0"]):
-        with pytest.raises(TypeError, match="takes an Evaluation and gates, or qrels, a run and gates"):
+        with pytest.raises(TypeError, match="takes an Evaluation"):
             assert_ranking(*given)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'ties'"):
+    with pytest.raises(TypeError, match="argument 'ties'"):
         assert_ranking(evaluation, "RR > 0", ties="best")
 
 
@@ -156,7 +160,9 @@ def test_a_question_more_needs_no_new_baseline(assert_ranking: Callable[..., Gat
     result = assert_ranking(more, {**BEST, "new": {"a": 1.0}}, "RR >= 0.9", baseline=tmp_path / "base.json")
     assert [check.n_queries for check in result.checks] == [7, 6]
     worse = {query: {"a": 1.0, "b": 4.0, "c": 3.0} for query in more}
-    with pytest.raises(AssertionError, match="7 queries: 5 the same, 1 with changed judgments, 1 new"):
+    with pytest.raises(AssertionError) as caught:
         assert_ranking(more, worse, baseline=tmp_path / "base.json")
+    (sizes,) = re.findall(r"(\d) queries: (\d) [a-z ]+, (\d) [a-z ]+, (\d) new", str(caught.value))
+    assert sizes == ("7", "5", "1", "1")  # of them are the same, have changed judgments, are new
     with pytest.raises(DataError, match="different qrels"):
         assert_ranking(more, BEST, baseline=tmp_path / "base.json", judgments="strict")

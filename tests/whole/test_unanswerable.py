@@ -17,7 +17,8 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, DeadheatError
 from deadheat.plugins.compare.orders import listed_values
-from support.command import call, ok
+from support.command import call, facts_of, names_in, ok
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def test_measures_leave_them_out_unless_asked(asked: str | None, n: int, extra: 
 
 def test_relevance_of_no_document_is_not_read() -> None:
     rows = [ROWS[1] | {"relevance": "none"}, ROWS[0] | {"relevance": "high"}]
-    with pytest.raises(DataError, match=r"column 'relevance' holds String, expected numbers"):
+    with raises_parts(DataError, "'relevance' holds String", allowed="numbers"):
         dh.Qrels(rows)
     assert dh.Qrels([rows[0], ROWS[0]]).unanswerable == ("q2",)  # whose relevance is of no document
 
@@ -75,8 +76,9 @@ def test_lists_of_documents_can_be_of_an_unanswerable_query(tmp_path: Path) -> N
         path.write_text(f'{judged}\n{{"query_id": "q2", "doc_id": {documents}, "answerable": false}}\n')
         assert dh.read_qrels(path).unanswerable == ("q2",)
     path.write_text(f'{judged}\n{{"query_id": "q2", "doc_id": ["z"], "relevance": [1], "answerable": false}}\n')
-    with pytest.raises(DataError, match="query 'q2' is not answerable, and document 'z' is relevant for it"):
+    with pytest.raises(DataError) as caught:
         dh.read_qrels(path)
+    assert names_in(str(caught.value)) == ["q2", "z"]
 
 
 @pytest.mark.parametrize("name", ["q.json", "q.jsonl"])
@@ -99,7 +101,8 @@ def test_a_conversion_says_what_it_loses(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
     told = call("convert", path, tmp_path / "q.csv").stderr
-    assert "without 2 queries that no row can hold, with nothing relevant; q3 no longer called unanswerable" in told
+    assert "without 2 queries" in told
+    assert "; q3 " in told
     assert dh.read_qrels(tmp_path / "q.csv").unanswerable == ()
 
 
@@ -160,7 +163,7 @@ def test_saved_evaluations_keep_it(tmp_path: Path) -> None:
             assert found["RR"].mean == mean
         assert loaded.rescored(no_relevant="skip")["RR"].mean == RR
         assert loaded.rescored(no_relevant="zero")["RR"].mean == RR / 5
-    with pytest.raises(DataError, match=r"different conventions \(no_relevant None and 'zero'\)"):
+    with pytest.raises(DataError, match=r"\(no_relevant None and 'zero'\)"):
         dh.compare_evaluations({"new": new, "old": old})
     with pytest.raises(DataError, match="different conventions"):
         dh.history([tmp_path / "new.json", tmp_path / "old.json"])
@@ -192,8 +195,9 @@ def test_commands_say_who_is_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
         "".join(f"{q} Q0 {d} 1 {score} t\n" for q, own in RUN.items() for d, score in own.items())
     )
     arguments = ["evaluate", "qrels.csv", "a.run", "-m", "RR Abstain", "--missing", "empty"]
-    told = " ".join(ok(*arguments).split())
-    assert "no answer 3 queries (q2, q3, q5), left out of RR; Abstain judges them" in told
+    no_answer = facts_of(*arguments)["no answer"]
+    assert no_answer.startswith("3 queries (q2, q3, q5), left out of RR")
+    assert "Abstain" in no_answer
     held = json.loads(ok(*arguments, "--format", "json"))
     assert held["queries_unanswerable"] == {"queries": [*DECLARED], "left_out_of": ["RR"]}
     assert held["no_relevant"] is None
@@ -205,10 +209,10 @@ def test_commands_say_who_is_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "queries_unanswerable" not in explicit
     assert explicit["no_relevant"] == "zero"
     assert "left out of" not in ok(*arguments, "--no-relevant", "zero")
-    compared = " ".join(ok("compare", "qrels.csv", "a.run", "a.run", "--missing", "empty", "-m", "RR").split())
-    assert "left out of RR" in compared
+    compared = facts_of("compare", "qrels.csv", "a.run", "a.run", "--missing", "empty", "-m", "RR")
+    assert "left out of RR" in compared["no answer"]
     explained = " ".join(ok("explain", "qrels.csv", "a.run", "--reported", "RR=0.375").split())
-    assert "queries that the qrels call unanswerable left out" in explained
+    assert "unanswerable left out" in explained
     for name, choice in (("new", []), ("old", ["--no-relevant", "zero"])):
         ok(*arguments, *choice, "--save", f"{name}.json")
     assert call("gate", "new.json", "-c", "RR >= 0.375").exit_code == 0
@@ -298,10 +302,10 @@ def test_rows_in_memory_and_in_a_json_list(tmp_path: Path) -> None:
     assert dh.Qrels(path).unanswerable == ("q0", *DECLARED)
     mixed = [{"query_id": query, "doc_id": "a", "relevance": 1, "answerable": True} for query in (7, "7")]
     for columns in ({*mixed[0]}, {*mixed[0]} - {"answerable"}):
-        with pytest.raises(DataError, match=r"column 'query_id' holds values of several types, .* got int, str"):
+        with raises_parts(DataError, "'query_id' .* several types", found="int, str"):
             dh.Qrels([{name: row[name] for name in columns} for row in mixed])
     (tmp_path / "x.csv").write_text(f"{HEADS['csv']}q1,a,1,TRUE\nq2,,,no\n")
-    with pytest.raises(DataError, match=r"x\.csv:3: answerable, expected true or false, got 'no'"):
+    with raises_parts(DataError, path=tmp_path / "x.csv", line=3, given="no", allowed="true or false"):
         dh.Qrels(tmp_path / "x.csv")
 
 
@@ -364,8 +368,8 @@ def test_an_empty_list_counts_as_0_in_every_form(tmp_path: Path) -> None:
 
 def test_the_catalogue_says_what_an_empty_list_is() -> None:
     printed = " ".join(ok("measures", "Abstain").split())
-    assert "Other measures count a query with an empty list as 0" in printed
-    assert "leave out one that is not answerable" in printed
+    assert "with an empty list as 0" in printed
+    assert "one that is not answerable" in printed
 
 
 def test_lists_of_ids_do_not_say_it(tmp_path: Path) -> None:
