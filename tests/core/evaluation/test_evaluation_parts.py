@@ -24,6 +24,7 @@ from deadheat.core.report.model import SYSTEM, Table, note_fact
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.report_parts import Part
 from deadheat.errors import ParameterError
+from support.error_parts import raises_parts
 
 QRELS = {f"q{n}": {"a": 1} for n in range(8)}
 RUN = {f"q{n}": {"a": n % 3, "b": 1} for n in range(8)}
@@ -118,9 +119,8 @@ def test_a_part_estimates_the_mean(plain: Evaluation) -> None:
 
 
 def test_a_mean_that_is_estimated_knows_no_clusters(plain: Evaluation) -> None:
-    with pytest.raises(ParameterError, match="cluster") as caught:
+    with raises_parts(ParameterError, argument="cluster", allowed="none", found="some", beside={"guess": None}):
         with_guesses(plain)["RR"].interval(cluster=dict.fromkeys(QRELS, "one"))
-    assert str(caught.value) == "cluster must be none with guess, got some"
 
 
 def test_a_part_goes_where_queries_are_weighted_or_in_strata(plain: Evaluation) -> None:
@@ -135,7 +135,7 @@ def test_a_part_goes_where_queries_are_weighted_or_in_strata(plain: Evaluation) 
 @pytest.mark.plugins("compare")
 def test_what_is_not_declared_to_go_with_a_part_is_refused(plain: Evaluation, tmp_path: Path) -> None:
     check_use("leaderboard", [plain])
-    with pytest.raises(ParameterError, match="a leaderboard is not for evaluations with guess"):
+    with pytest.raises(ParameterError, match=r"leaderboard .* with guess"):
         check_use("leaderboard", [plain, with_guesses(plain)])
     with pytest.raises(ParameterError, match="guesses are not saved"):
         with_guesses(plain).save(tmp_path / "guesses.json")
@@ -145,7 +145,7 @@ def test_reports_show_a_part(plain: Evaluation) -> None:
     guessed = with_guesses(plain)
     report = report_evaluations([guessed], "qrels", quantiles=[0.5])
     assert [table.key for table in report.tables] == ["scores", "guesses", "quantiles"]
-    assert report.tables[2].title == "Quantiles over queries, by known values alone"
+    assert report.tables[2].title.endswith(", by known values alone")
     texts = [fact.text for fact in report.facts]
     assert "1 guessed" in texts
     assert any(text.startswith("by known values moves RR") for text in texts)

@@ -25,6 +25,7 @@ from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.plugin_records import SavedKeys
 from deadheat.core.structures import copy_with
 from deadheat.errors import FileFormatError
+from support.error_parts import raises_parts
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
 RUN = {"q1": {"a": 1, "x": 1}, "q2": {"b": 2, "a": 1}}
@@ -144,16 +145,13 @@ def test_a_file_of_a_plugin_that_is_not_there_says_so(feature: Plugin, place: st
     keys = SavedKeys("kept_of_anybody", **{place: KEYS[place]})
     absent = feature._replace(package="not_there", kept=(keys,))
     hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, absent)))
-    with pytest.raises(
-        FileFormatError, match=rf"{KEYS[place][0]} of a saved evaluation is of the plugin pages"
-    ) as error:
+    with raises_parts(FileFormatError, rf"{KEYS[place][0]} .* plugin pages", path=path):
         dh.load_evaluation(path)
-    assert error.value.path == path
 
 
 @pytest.mark.usefixtures("feature")
 def test_a_value_of_another_shape_is_refused(tmp_path: Path) -> None:
     evaluation = dh.evaluate(copy_with(dh.Qrels(QRELS), pages="three"), RUN, "RR")
     path = evaluation.save(tmp_path / "saved.json")
-    with pytest.raises(FileFormatError, match=r"data\.judgments\.pages is 'three', expected a whole number"):
+    with pytest.raises(FileFormatError, match=r"data\.judgments\.pages .*'three', .* whole"):
         dh.load_evaluation(path)

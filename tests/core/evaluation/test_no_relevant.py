@@ -12,6 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import ParameterError
 from support.command import call, ok
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,7 @@ def test_it_counts_1_in_every_order_and_rule(tmp_path: Path) -> None:
     assert evaluation["Judged@1"].values.tolist() == [0.5, 0, 0]  # it looks for nothing relevant
     assert evaluation.steps("RR", "q3").value == 1
     assert dh.evaluate(QRELS, RUN, "RR", ties="worst", **options)["RR"].values.tolist() == [0.5, 1, 1]
-    assert "2 queries (q2, q3), count as 1" in " ".join(str(evaluation).split())
+    assert "(q2, q3), count as 1" in " ".join(str(evaluation).split())
     evaluation.save(tmp_path / "e.json")
     assert dh.load_evaluation(tmp_path / "e.json")["RR"].values.tolist() == [0.75, 1, 1]
     compared = dh.compare(QRELS, {"one": RUN, "two": {"q1": {"a": 1.0}}}, "RR", **options)
@@ -81,9 +82,8 @@ def test_it_counts_1_in_every_order_and_rule(tmp_path: Path) -> None:
 @pytest.mark.plugins("compare", "more_measures")
 @pytest.mark.parametrize("measure", ["MR", "DCG", "FRP", "NumRel", "GMAP"])
 def test_measures_that_do_not_go_from_0_to_1_refuse_it(measure: str) -> None:
-    with pytest.raises(ParameterError, match=f"measures from 0 to 1, the best, which {measure} is not") as caught:
+    with raises_parts(ParameterError, rf"\b{measure}\b", argument="no_relevant"):
         dh.evaluate(QRELS, RUN, ["RR", measure], missing="empty", no_relevant="one")
-    assert caught.value.argument == "no_relevant"
     runs = {"one": dh.Run([("q1", "a", 1.0)]), "two": dh.Run([("q1", "b", 1.0)])}
     with pytest.raises(ParameterError):
         dh.compare(QRELS, runs, measure, no_relevant="one")

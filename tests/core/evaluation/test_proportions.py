@@ -13,6 +13,8 @@ import deadheat as dh
 from deadheat.core import stats
 from deadheat.core.evaluation.intervals import FEWEST, method_of, why_unknown
 from deadheat.errors import ParameterError
+from support.command import names_in
+from support.error_parts import raises_parts
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -102,18 +104,18 @@ def test_without_clusters_only() -> None:
     clustered = scores.interval(cluster=clusters)
     assert clustered.method == "gaffke"
     assert clustered.unknown == "only 3 clusters"
-    with pytest.raises(
-        ParameterError,
-        match=r"needs independent queries, got clusters; allowed here are 'auto', 'bca'",
-    ):
+    with raises_parts(ParameterError, "'clopper-pearson'", found="clusters") as caught:
         scores.interval("clopper-pearson", cluster=clusters)
+    assert names_in(str(caught.value.hint))[:2] == ["auto", "bca"]
 
 
 def test_of_such_measures_only() -> None:
-    with pytest.raises(ParameterError, match=r"0 or 1 in every order \(Hit, P@1\), got nDCG@10; allowed here are"):
+    with raises_parts(ParameterError, "Hit, P@1", found="nDCG@10") as caught:
         hits(7, 9).intervals(method="clopper-pearson")
-    with pytest.raises(ParameterError, match=r"got DCG; allowed here are .*'skewed-t'$"):  # which has no highest value
+    assert names_in(str(caught.value.hint))[-1] == "gaffke"
+    with raises_parts(ParameterError, found="DCG") as caught:
         dh.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "DCG").intervals(method="clopper-pearson")
+    assert names_in(str(caught.value.hint))[-1] == "skewed-t"  # it has no highest value, which gaffke needs
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile", "t"])
@@ -208,4 +210,4 @@ def test_an_end_that_too_few_values_decide_is_not_the_limit_of_the_measure() -> 
     assert default.mean - default.low > 2 * (by_t.mean - by_t.low)
     found = scores.interval("bootstrap-t")
     assert found.low == -math.inf
-    assert found.unknown == "too few of the 60 values differ"
+    assert found.unknown.startswith("too few of the 60 ")

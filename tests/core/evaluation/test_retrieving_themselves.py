@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from support.command import ok
+from support.command import facts_of, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,11 +93,9 @@ def test_several_runs_at_once() -> None:
         "none": (),
     }
     told = " ".join(str(found).split())
-    assert (
-        "same id queries that retrieve a document with their own id: one 2 (test-a, test-b); two 1 (test-b); if" in told
-    )
+    assert "one 2 (test-a, test-b); two 1 (test-b); " in told
     compared = " ".join(str(dh.compare(QRELS, runs, "RR", missing="empty")).split())
-    assert "one 2 (test-a, test-b); two 1 (test-b); if it is the query itself" in compared
+    assert "one 2 (test-a, test-b); two 1 (test-b); " in compared
 
 
 def test_lists_without_unjudged_documents_have_judged_ones_alone() -> None:
@@ -120,8 +118,8 @@ def test_the_report_and_its_json(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text("test-a 0 ctr-a 1\n")
     (tmp_path / "x.run").write_text("test-a Q0 test-a 1 1.0 t\ntest-a Q0 ctr-a 2 0.8 t\n")
     (tmp_path / "y.run").write_text("test-a Q0 ctr-a 2 0.8 t\n")
-    told = " ".join(ok("evaluate", tmp_path / "q.txt", tmp_path / "x.run", "-m", "nDCG@10").split())
-    assert "queries that retrieve a document with their own id: x 1 (test-a); if it is the query itself" in told
+    facts = facts_of("evaluate", tmp_path / "q.txt", tmp_path / "x.run", "-m", "nDCG@10")
+    assert ": x 1 (test-a); " in facts["same id"]
     held = json.loads(ok("evaluate", tmp_path / "q.txt", tmp_path / "x.run", tmp_path / "y.run", "--format", "json"))
     assert held["retrieving_themselves"] == {"x": ["test-a"], "y": []}
     assert "same id" not in ok("evaluate", tmp_path / "q.txt", tmp_path / "y.run")

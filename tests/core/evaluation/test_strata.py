@@ -15,6 +15,8 @@ import scipy
 import deadheat as dh
 from deadheat.core.evaluation.stratum import NONE, groups, label
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
+from support.command import names_in
+from support.error_parts import raises_parts
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def quietly(*columns: str, smallest: int = 10) -> Strata:
 def test_one_column_gives_strata_by_text() -> None:
     strata = case().by("language", queries=table())
     assert list(strata) == ["de", "en", "fr"]
-    assert repr(strata) == "<Strata of run by language: de: 35; en: 20; fr: 5>"
+    assert repr(strata).endswith(" by language: de: 35; en: 20; fr: 5>")
     assert strata.columns == ("language",)
     assert strata.whole is case()
     assert strata.small == ("fr",)
@@ -142,7 +144,7 @@ def test_clusters_come_from_the_same_table() -> None:
     assert math.isclose(found.standard_error, error, rel_tol=1e-12)
     same = strata.summary("t", cluster={query: row["document"] for query, row in table().items()})
     assert same.filter(language="en", measure="RR")["standard_error"].item() == found.standard_error
-    with pytest.raises(ParameterError, match="queries is the table that has the column of clusters: name the column"):
+    with pytest.raises(ParameterError, match="name the column"):
         strata.intervals(queries=table())
     assert strata.summary("t", cluster="document").equals(same)
     whole = case()["RR"].interval("t", cluster="document", queries=table())
@@ -177,9 +179,7 @@ def test_queries_without_a_stratum_count_in_micro_only() -> None:
     assert math.isclose(found["micro"], case()["RR"].mean, rel_tol=1e-12)
     assert math.isclose(found["macro"], np.mean(means), rel_tol=1e-12)  # type: ignore[arg-type]
     assert found["n_strata"] == 2
-    with pytest.warns(
-        dh.DeadheatWarning, match=r"3 of 60 queries \(q07, q27, q47\) have no difficulty in queries: they"
-    ):
+    with pytest.warns(dh.DeadheatWarning, match=r"3 of 60 .*\(q07, q27, q47\) .* difficulty"):
         case().by("difficulty", table(), pool_languages=True)
 
 
@@ -269,14 +269,15 @@ def test_what_is_refused(columns: str, options: dict[str, Any], error: type[Exce
 
 
 def test_a_table_of_other_queries_is_refused() -> None:
-    with pytest.raises(DataError, match=r"queries has none of the evaluated queries, such as 'q00', 'q01', .*'1'"):
-        case().by("language", {str(n): {"language": "de"} for n in range(9)})
+    with pytest.raises(DataError) as caught:
+        case().by("language", {str(n): {"language": "de"} for n in range(1, 9)})
+    assert names_in(str(caught.value)) == ["q00", "q01", "q02", "1", "2", "3"]
 
 
 def test_averages_within_what() -> None:
-    with pytest.raises(ParameterError, match="within must be one of several stratum columns, got 'difficulty'"):
+    with raises_parts(ParameterError, argument="within", given="difficulty"):
         case().by("language", table()).averages("difficulty")
-    with pytest.raises(ParameterError, match="within must be one of 'language', 'difficulty'"):
+    with raises_parts(ParameterError, argument="within", given="document", allowed=("language", "difficulty")):
         quietly("language", "difficulty").averages("document")
 
 

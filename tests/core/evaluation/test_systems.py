@@ -92,7 +92,7 @@ def test_a_system_is_found_in_a_table_by_its_column() -> None:
 
 def test_a_table_of_a_plugin_that_is_not_there_says_so(shards: Plugin) -> None:
     hooks.use_registry(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, shards._replace(package="not_there"))))
-    with pytest.raises(MissingPluginError, match="column 'shard', is of the plugin shards, which is not installed"):
+    with pytest.raises(MissingPluginError, match=r"'shard', .* plugin shards"):
         dh.evaluate(QRELS, ROWS, "RR")
     one_shard = [row for row in ROWS if row["shard"] == "x"]
     assert dh.evaluate(QRELS, one_shard, "RR")["RR"].values.tolist() == [1.0, 1.0]

@@ -179,13 +179,13 @@ def test_all_orders(tmp_path: Path) -> None:
 @UNORDERED
 def test_a_run_without_a_common_query_is_named(qrels: Path, runs: dict[str, Path], tmp_path: Path) -> None:
     foreign = written(tmp_path / "foreign.run", drawn(5, ["x1", "x2"]))
-    with pytest.raises(DataError, match=r"share no query: .*foreign\.run has 'x1', 'x2'"):
+    with pytest.raises(DataError, match=r"foreign\.run has 'x1', 'x2'"):
         dh.evaluate(qrels, {**runs, "foreign": foreign})
 
 
 @UNORDERED
 def test_missing_queries_are_an_error_where_asked(qrels: Path, runs: dict[str, Path]) -> None:
-    with pytest.raises(DataError, match=r"rows\.run lacks 2 of 9 queries of the qrels: 'lacking', 'none'"):
+    with pytest.raises(DataError, match=r"rows\.run .*2 of 9 .*'lacking', 'none'"):
         dh.evaluate(qrels, runs, missing="error")
 
 
@@ -225,7 +225,7 @@ def test_unusual_files_among_others(text: str, qrels: Path, runs: dict[str, Path
 def test_ranks_that_contradict_scores_are_told_of_one_among_others(qrels: Path, tmp_path: Path) -> None:
     rows: Rows = [(query, f"d{n}", n) for query in QUERIES for n in range(10)]
     wrong, right = written(tmp_path / "wrong.run", rows), written(tmp_path / "right.run", rows[::-1])
-    with pytest.warns(dh.DeadheatWarning, match=r"wrong\.run: scores rise with the rank in 7 of 7 queries") as told:
+    with pytest.warns(dh.DeadheatWarning, match=r"wrong\.run: .* rise .* 7 of 7") as told:
         dh.evaluate(qrels, {"wrong": wrong, "right": right}, missing="empty")
     assert len(told) == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, DeadheatWarning, MalformedRowError, ParameterError
 from deadheat.stats import interval_bounds
-from support.command import call, ok
+from support.command import call, names_in, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +80,7 @@ def test_intervals_are_of_the_weighted_mean() -> None:
     with pytest.raises(ParameterError, match="count the same"):
         ev["P@1"].interval("clopper-pearson")
     few = dh.evaluate(QRELS, RUN, "RR", weights={**WEIGHTS, "q1": 1000})["RR"].interval()
-    assert few.unknown == "by weight 9 queries are worth only 1.1"
+    assert re.findall(r"\d[\d.]*", few.unknown) == ["9", "1.1"]  # queries, and what they are worth
 
 
 @pytest.mark.plugins("more_measures")
@@ -115,7 +116,7 @@ def test_weight_0_leaves_a_query_out() -> None:
 
 
 def test_a_query_with_much_weight_gives_a_warning() -> None:
-    with pytest.warns(DeadheatWarning, match=r"run: means depend .* q1 \(92%\)"):
+    with pytest.warns(DeadheatWarning, match=r"^run: .* q1 \(92%\)"):
         dh.evaluate(QRELS, RUN, "RR", weights={**dict.fromkeys(QRELS, 1), "q1": 92})
 
 
@@ -160,7 +161,7 @@ def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="without a weight: 'new'"):
         found.rescored(QRELS | {"new": {"d1": 1}}, missing="empty")
     plain = dh.evaluate(QRELS, RUN, MEASURES)
-    with pytest.raises(DataError, match="with different weights, and neither is newer"):
+    with pytest.raises(DataError, match="different weights"):
         dh.compare_evaluations({"a": own, "b": plain})
     compared = dh.compare_evaluations({"a": found, "b": plain}, baseline="b")  # the save is older: without weights
     assert compared.evaluations["a"].means() == pytest.approx(plain.means())
@@ -170,10 +171,10 @@ def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ({**WEIGHTS, "q2": -1}, DataError, r"the weight of query 'q2', expected a number from 0 on, got -1"),
-        ({**WEIGHTS, "q2": "many"}, DataError, r"'q2', expected a number from 0 on, got 'many'"),
-        ({**WEIGHTS, "q2": np.nan}, DataError, "'q2', expected a number from 0 on, got nan"),
-        ({"q1": 1}, DataError, "8 queries without a weight: 'q2', .*: 0 leaves a query out"),
+        ({**WEIGHTS, "q2": -1}, DataError, r"'q2', .* from 0 on, got -1"),
+        ({**WEIGHTS, "q2": "many"}, DataError, r"'q2', .* from 0 on, got 'many'"),
+        ({**WEIGHTS, "q2": np.nan}, DataError, "'q2', .* from 0 on, got nan"),
+        ({"q1": 1}, DataError, "8 queries .*'q2', .*: 0 leaves"),
         (dict.fromkeys(QRELS, 0), DataError, "all weights are 0"),
         ("times", ParameterError, "weights is a column of a table"),
         ([1, 2], ParameterError, "weights must be a column of queries, or a dict"),
@@ -185,7 +186,7 @@ def test_wrong_weights_are_named(weights: Any, error: type[Exception], message: 
 
 
 def test_a_table_without_its_column_is_refused() -> None:
-    with pytest.raises(ParameterError, match="name the column, as in weights='frequency'"):
+    with pytest.raises(ParameterError, match="weights='frequency'"):
         dh.evaluate(QRELS, RUN, "RR", queries={"q1": {"a": 1}})
 
 
@@ -218,11 +219,10 @@ def test_the_command_weighs(files: Path) -> None:
     assert result.exit_code == 2
     assert "--weights" in result.output
     assert call("compare", files / "qrels.txt", files / "a.run", files / "b.run", "--weights", "times").exit_code == 2
-    text = call(
-        "evaluate", files / "qrels.txt", files / "a.run", "--queries", files / "queries.csv", "--weights", "part"
-    )
+    given = ("--queries", files / "queries.csv", "--weights", "part")
+    text = call("evaluate", files / "qrels.txt", files / "a.run", *given)
     assert text.exit_code == 3
-    assert "the weight of query 'q1', expected a number from 0 on, got 'x'" in text.output
+    assert names_in(text.stderr) == ["q1", "x"]
 
 
 @pytest.mark.plugins("compare")
