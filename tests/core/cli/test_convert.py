@@ -87,6 +87,24 @@ def test_a_tag_that_nothing_would_hold_is_refused(folder: Path, arguments: list[
     assert not (folder / arguments[1]).exists()
 
 
+@pytest.mark.parametrize(
+    ("docs", "arguments", "said"),
+    [
+        (["a", "b", "a"], ["--duplicates", "best"], ": 2 rows of a run as csv; 1 of 3 results repeat a document"),
+        (["a#0", "b#0", "a#1"], ["--duplicates", "first", "--doc-id-of", "#"], "; 1 of 3 results repeat a document"),
+        (["a", "b", "a"], ["--duplicates", "trust"], "; documents that come twice were not looked for"),
+    ],
+)
+def test_what_became_of_documents_that_come_twice_is_told(
+    folder: Path, docs: list[str], arguments: list[str], said: str
+) -> None:
+    rows = [f"q1 Q0 {doc} {rank} {3 - rank} t\n" for rank, doc in enumerate(docs)]
+    (folder / "twice.run").write_text("".join(rows))
+    result = call("convert", "twice.run", "out.csv", *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert said in " ".join(result.stderr.split())
+
+
 def test_a_repeated_document_is_named_where_it_stands(folder: Path) -> None:
     (folder / "twice.run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq1 Q0 d1 3 0 t\n")
     result = call("convert", "twice.run", "out.json")

@@ -54,6 +54,22 @@ def test_formats_without_notes_say_them_on_standard_error(form: str, runs: list[
 
 
 @pytest.mark.parametrize("form", ["csv", "trec"])
+def test_documents_that_were_merged_are_told(folder: Path, form: str) -> None:
+    (folder / "twice.run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\nq2 Q0 d1 1 1 t\n")
+    common = ("evaluate", "easy.txt", "twice.run", "-m", "RR", "--duplicates", "best", "--format")
+    assert call(*common, form).stderr == "Note: data: 1 of 3 results repeat a document: its best counts\n"
+    assert call(*common, "json").stderr == ""  # which has it
+
+
+@pytest.mark.plugins("exclude")
+@pytest.mark.parametrize("form", ["csv", "trec"])
+def test_documents_that_were_excluded_are_told(folder: Path, form: str) -> None:
+    (folder / "pairs.csv").write_text("query_id,doc_id\nq1,d1\n")
+    common = ("evaluate", "easy.txt", "whole.run", "-m", "RR", "--exclude", "pairs.csv", "--format")
+    assert "Note: data: 1 document excluded in 1 query, 1 of them relevant" in call(*common, form).stderr
+
+
+@pytest.mark.parametrize("form", ["csv", "trec"])
 def test_where_there_is_nothing_to_say_nothing_is_said(form: str) -> None:
     assert call("evaluate", "easy.txt", "whole.run", "-m", "MR RR", "--format", form).stderr == ""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 import re
+import shlex
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -161,8 +164,27 @@ def test_it_needs_to_be_said_which_chunk_counts() -> None:
 def test_a_pattern_that_no_id_has_is_an_error() -> None:
     with raises_parts(DataError, "give doc_id_of='#'", found="'a#0'"):
         dh.Run({"q": {"a#0": 1.0}}, doc_id_of="@", duplicates="best")
-    with raises_parts(DataError, found="'a'", hint=None):
+    with raises_parts(DataError, found="'a'", beside={"doc_id_of": "#"}):
         dh.Run({"q": {"a": 1.0}}, doc_id_of="#", duplicates="best")
+
+
+def test_documents_beside_chunks_are_told_what_to_convert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The advice is followed as it stands, and gives the numbers of two runs of documents."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    (tmp_path / "documents.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
+    (tmp_path / "chunks.run").write_text("q Q0 c#0 1 3 t\nq Q0 a#1 2 2 t\nq Q0 c#2 3 1 t\nq Q0 b#0 4 0 t\n")
+    asked = ("evaluate", "q.txt", "documents.run")
+    rule = ("--doc-id-of", r"(.+)#\d", "--duplicates", "best")
+    refused = call(*asked, "chunks.run", *rule)
+    assert refused.exit_code == 3
+    advice = re.search(r"deadheat (convert CHUNKS OUT .*)", " ".join(refused.stderr.split()))
+    assert advice is not None
+    typed = [{"CHUNKS": "chunks.run", "OUT": "out.run"}.get(word, word) for word in shlex.split(advice[1])]
+    assert call(*typed).exit_code == 0
+    result = call(*asked, "out.run", "-m", "RR", "--format", "csv")
+    values = [row["value"] for row in csv.DictReader(io.StringIO(result.stdout))]
+    assert sorted(map(float, values)) == [1 / 2, 1 / 2]
 
 
 def test_a_run_has_one_pattern() -> None:
@@ -211,6 +233,9 @@ def test_judgments_of_chunks_stay_and_are_told() -> None:
     run = dh.Run({"q": {"d1#0": 0.9}}, doc_id_of="#", duplicates="best")
     doubt = describe_chunks(dh.Qrels(qrels), run)
     assert "look like chunks" in doubt
+    assert "leave out doc_id_of" in doubt
+    assert "leave out doc_id_of" not in describe_chunks(dh.Qrels(qrels), dh.Run({"q": {"d1": 0.9}}))
+    assert dh.evaluate(qrels, {"q": {"d1#0": 0.9}}, "RR").means() == {"RR": 1.0}  # as it says
     with pytest.warns(DeadheatWarning, match=re.escape(doubt)):
         dh.evaluate(qrels, run, "RR")
 

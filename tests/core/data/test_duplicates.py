@@ -28,6 +28,10 @@ REPEATING = [("q", "a", 3.0), ("q", "a", 2.0), ("q", "b", 1.0)]  # R@3 was 1.5, 
 MEASURES = "R@3 P@3 nDCG AP DCG RBP bpref ERR INSQ SDCG INST NERR8 NERR9 Judged NumRel NumRelRet IPrec@0"
 MERGED = "1 judgment that repeats another one is merged"
 NOTE = f"{MERGED}, as of document 'a' for query 'q'"
+NOTES_OF_RULE = {
+    "error": (),
+    "trust": ("documents that come twice were not looked for, by duplicates='trust', as asked",),
+}
 
 
 def frame(rows: list[Any], value: str) -> pl.DataFrame:
@@ -70,7 +74,7 @@ def test_judgments_that_come_twice_with_one_grade_are_merged_and_noted(tmp_path:
     for name, qrels in forms(TWICE, tmp_path).items():
         found = dh.evaluate(qrels, RUN, MEASURES, duplicates=duplicates)
         assert found.means() == expected, name
-        assert found.notes == (NOTE,), name
+        assert found.notes == (NOTE, *NOTES_OF_RULE[duplicates]), name
         assert "data" in str(found), name
 
 
@@ -105,7 +109,7 @@ def test_judgments_of_engines_are_merged_where_they_are() -> None:
     for duplicates in ("error", "trust"):
         found = dh.evaluate(qrels, run, "AP", duplicates=duplicates)
         assert found.means() == {"AP": (1 + 2 / 3) / 2}
-        assert found.notes == (NOTE,)
+        assert found.notes == (NOTE, *NOTES_OF_RULE[duplicates])
 
 
 def test_rows_of_subtopics_that_come_twice_are_merged(tmp_path: Path) -> None:
@@ -262,10 +266,11 @@ def test_commands_end_with_an_error_that_names_the_lines(tmp_path: Path) -> None
     good = tmp_path / "good.run"
     good.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in RUN))
     twice = written(TWICE, tmp_path, "twice.txt")
-    for checking in ([], ["--duplicates", "trust"]):
-        result = call("evaluate", twice, good, "-m", "DCG nDCG RBP INSQ", "--format", "json", *checking)
+    for duplicates in ("error", "trust"):
+        asked = ("--duplicates", duplicates, "--format", "json")
+        result = call("evaluate", twice, good, "-m", "DCG nDCG RBP INSQ", *asked)
         assert result.exit_code == 0, result.output
-        assert json.loads(result.stdout)["notes"] == {"good": [NOTE]}
+        assert json.loads(result.stdout)["notes"] == {"good": [NOTE, *NOTES_OF_RULE[duplicates]]}
     contradicted = written(CONTRADICTED, tmp_path, "contradicted.txt")
     result = call("evaluate", contradicted, good, "--duplicates", "trust")
     assert result.exit_code == 3

@@ -191,7 +191,10 @@ def test_a_rule_of_the_run_holds_where_none_is_given() -> None:
     with pytest.raises(DuplicateError):
         dh.evaluate(qrels, trusted, "RR")  # the document is judged
     assert dh.evaluate({"q": {"b": 1}}, trusted, "RR").means() == {"RR": 0.5}
-    assert dh.evaluate(qrels, trusted, "RR", duplicates="best").means() == {"RR": 1.0}
+    assert any("not looked for" in note for note in trusted.notes)
+    merged = dh.evaluate(qrels, trusted, "RR", duplicates="best")
+    assert merged.means() == {"RR": 1.0}
+    assert merged.notes == best.notes  # somebody looked
     assert dh.evaluate(qrels, first, "RR", duplicates="best").means() == {"RR": 0.5}  # merged already
 
 

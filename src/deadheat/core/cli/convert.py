@@ -102,13 +102,12 @@ def convert(  # noqa: PLR0917 - click passes by name
     table = _read(
         source, kind or _kind_by_names(source, target), from_format, doc_id_of=doc_id_of, duplicates=duplicates
     )
-    n_notes = len(table.notes)
     if table.kind == "qrels":
         refuse(("doc_id_of", "duplicates"), f"is for runs, and {source!r} holds qrels")
     if table.duplicates == "error":
         table.check_duplicates(now=True)
     frame = _rows_of(table, source, written, no_subtopics=no_subtopics)
-    told = "".join(f"; {note}" for note in table.notes[n_notes:])
+    told = "".join(f"; {note}" for note in table.notes)
     if add is not None:
         frame, added = _with_judgments(table, add, frame)
         told += added

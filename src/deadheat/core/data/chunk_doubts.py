@@ -36,10 +36,10 @@ def describe_chunks(qrels: Qrels, run: Run) -> str:
     separator = guess_separator(judged[:LOOKED], set(retrieved))
     if separator is not None:
         chunk, document = _find_example(judged, retrieved, separator)
-        return (
-            f"ids of the qrels look like chunks of documents of the run: {chunk!r} of {document!r}"
-            " (judgments of documents are needed: ids of qrels stay as they are)"
-        )
+        advice = "judgments of documents are needed: ids of qrels stay as they are"
+        if run.doc_id_of is not None:
+            advice += "; for judgments of chunks leave out doc_id_of or --doc-id-of"
+        return f"ids of the qrels look like chunks of documents of the run: {chunk!r} of {document!r} ({advice})"
     return ""
 
 

@@ -458,6 +458,7 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
             {one.name: list(one.notes) for one in evaluations},
             "data",
             "; ".join(notes),
+            is_note=True,
             brief="; ".join(notes),
         ),
         *_retrieving_themselves(found),
@@ -495,11 +496,12 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         for start in range(0, len(rows), AT_ONCE):  # of a thousand runs without all their rows in memory
             found = pl.concat([found, *(own.pairs(of) for own, of in rows[start : start + AT_ONCE])]).unique()
         lacking, where = n_relevant - len(found), "in no run"
+    if first.conventions.exclude is not None:
+        where += ", or excluded"  # "self" leaves judgments of documents that it excludes
     text = ""
     if lacking > 0:
-        text = (
-            f"{lacking:,} of {format_count(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
-        )
+        verb = "is" if lacking == 1 else "are"
+        text = f"{lacking:,} of {format_count(n_relevant, 'relevant document')} {verb} {where}"
     is_notable = lacking >= NOTABLE * n_relevant
     yield Fact(
         "not_retrieved",

@@ -238,7 +238,7 @@ def _facts(profile: TieProfile, missing: str) -> list[Fact]:
         Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
         Fact("decimals", profile.decimals),
         Fact("grid", profile.grid),
-        Fact("notes", list(profile.notes), "data", data, brief=data),
+        Fact("notes", list(profile.notes), "data", data, is_note=True, brief=data),
     ]
     if profile.decided:
         unjudged = "" if profile.is_judged else nothing_judged(profile.name)

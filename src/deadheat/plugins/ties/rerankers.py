@@ -200,7 +200,7 @@ class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie",
     def profiles(self) -> dict[str, TieProfile]:
         """The ties of each run by the name of its reranker, with the order of the input beside the exact values."""
         return {
-            name: tie_profile(run, self.qrels, CUTOFFS, self.measures, beside="input", duplicates="trust")
+            name: tie_profile(run, self.qrels, CUTOFFS, self.measures, beside="input")
             for name, run in self.runs.items()
         }
 
