@@ -107,6 +107,16 @@ def test_the_note_is_below_the_table() -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*only look alike")
+def test_a_relevant_document_that_is_excluded_is_not_said_to_lack() -> None:
+    """Of query x the document x is relevant, retrieved and excluded; y is relevant and not retrieved."""
+    Path("x.qrels").write_text("x 0 x 1\nx 0 y 1\n", encoding="utf-8")
+    Path("x.run").write_text("x Q0 x 1 2 t\nx Q0 z 2 1 t\n", encoding="utf-8")
+    table = ok("evaluate", "x.qrels", "x.run", "-m", "RR", "--exclude", "self", "--full")
+    assert "2 of 2 relevant documents are not in the run, or excluded" in " ".join(table.split())
+    assert "excluded" not in ok("evaluate", "x.qrels", "x.run", "-m", "RR").partition("same id")[0]
+
+
 def test_a_saved_evaluation_is_scored_again_without_the_pairs() -> None:
     ok("evaluate", "q.qrels", "r.run", "-m", "RR AP", "--exclude", "pairs.csv", "--save", "x.json")
     Path("new.qrels").write_text(QRELS.replace("a 0 b 1", "a 0 b 0"), encoding="utf-8")

@@ -299,12 +299,47 @@ def test_ids_that_only_look_alike_are_kept() -> None:
 
 def test_nothing_to_exclude_is_said() -> None:
     qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
-    assert dh.evaluate(qrels, run, "RR", exclude={"q": ["x"], "z": ["d"]}).notes == (
-        "no document excluded: none of 2 pairs is retrieved or judged",
-    )
+    with pytest.warns(DeadheatWarning, match="0 of 2 excluded pairs are in the run: 'q' 'x', 'z' 'd'"):
+        found = dh.evaluate(qrels, run, "RR", exclude={"q": ["x"], "z": ["d"]})
+    assert found.notes == ("no document excluded: none of 2 pairs is retrieved or judged",)
     assert dh.evaluate(qrels, run, "RR", exclude="self").notes == (
         "no document excluded: none has the id of its query",
     )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_pairs_of_which_none_is_there_are_warned_of(form: str, tmp_path: Path) -> None:
+    run = {"q": {"7": 2.0, "8": 1.0}, "r": {"7": 1.0}}
+    with pytest.warns(DeadheatWarning, match="0 of 5 excluded pairs .*: 'q' '0', 'q' '1', 'q' '2' and 2 more.* '7'"):
+        dh.evaluate({"q": {"7": 1}}, FORMS[form](run, tmp_path), "RR", exclude={"q": ["0", "1", "2", "3", "4"]})
+
+
+@pytest.mark.parametrize(
+    ("doc_of_run", "excluded", "advice"),
+    [("d1#0", "d1", "doc_id_of='#'"), ("d1", "d1#0", "exclude the documents"), ("d1", "e", "ids written alike")],
+)
+def test_the_advice_on_pairs_is_about_what_their_ids_are(doc_of_run: str, excluded: str, advice: str) -> None:
+    with pytest.warns(DeadheatWarning, match=advice):
+        dh.evaluate({"q": {doc_of_run: 1}}, {"q": {doc_of_run: 1.0}}, "RR", exclude={"q": [excluded]})
+
+
+def test_the_advice_on_pairs_of_documents_leaves_them_out() -> None:
+    run = {"q": {"d1#0": 2.0, "d1#1": 1.5, "d2#0": 1.0}}
+    found = dh.evaluate({"q": {"d2": 1}}, run, "RR", exclude={"q": ["d1"]}, doc_id_of="#", duplicates="best")
+    assert found.means() == {"RR": 1.0}
+
+
+def test_pairs_that_name_no_document_are_not_missed() -> None:
+    """BRIGHT has "N/A" where a query excludes nothing."""
+    notes = dh.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR", exclude={"q": ["N/A"]}).notes
+    assert notes == ("no document excluded: none of 1 pair is retrieved or judged",)
+
+
+@pytest.mark.parametrize(("n_unknown", "said"), [(9, ""), (10, "; 10 of 11 pairs are neither retrieved nor judged")])
+def test_where_few_pairs_are_there_the_note_counts_the_others(n_unknown: int, said: str) -> None:
+    unknown = [f"x{number}" for number in range(n_unknown)]
+    found = dh.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0, "e": 2.0}}, "RR", exclude={"q": ["e", *unknown]})
+    assert found.notes == (f"1 document excluded in 1 query{said}",)
 
 
 @pytest.mark.parametrize("missing", ["empty", "skip", "error"])
@@ -348,7 +383,9 @@ def test_ids_in_another_form_of_unicode_are_found() -> None:
     run = {"q": {"e\u0301": 2.0, "a": 1.0}}
     found = dh.evaluate({"q": {"a": 1}}, run, "RR", exclude={"q": ["\u00e9"]}, normalize_ids="NFC")
     assert found.means() == {"RR": 1.0}
-    assert dh.evaluate({"q": {"a": 1}}, run, "RR", exclude={"q": ["\u00e9"]}).means() == {"RR": 0.5}
+    with pytest.warns(DeadheatWarning, match="normalize_ids='NFC'"):
+        found = dh.evaluate({"q": {"a": 1}}, run, "RR", exclude={"q": ["\u00e9"]})
+    assert found.means() == {"RR": 0.5}
 
 
 def test_judgments_by_subtopic_are_left_out_too() -> None:
@@ -373,6 +410,7 @@ def test_saved_evaluations_keep_what_was_excluded(tmp_path: Path) -> None:
     check_same(loaded.rescored(qrels), dh.evaluate(remaining_qrels, remaining_run, ["RR", "R@4"]))
 
 
+@pytest.mark.filterwarnings("ignore:.*0 of 1 excluded pair ")
 def test_evaluations_with_other_exclusions_are_not_compared() -> None:
     """Even where the pairs are of documents that nobody judged, so that judgments are the same."""
     qrels, run = {"q": {"d": 1}, "r": {"d": 1}}, {"q": {"x": 2.0, "d": 1.0}, "r": {"d": 1.0}}

@@ -31,10 +31,12 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.exclude.matching import KEYS
 from deadheat.plugins.exclude.rows import Remaining, leave_out
+from deadheat.plugins.exclude.unmatched import describe_unmatched, drop_placeholders
 
 SELF = "self"
 OF_BRIGHT = "excluded_ids"  # a column of lists in BRIGHT's examples, beside which the query is called id
 ALLOWED = "'self', {query_id: [doc_id]}, (query_id, doc_id) rows, a table or file of such pairs, or other qrels"
+FEW = 0.1  # share of pairs: where fewer are retrieved or judged, the note says how many are not
 SAVED_NAME = re.compile(r"[\d,]+ pairs? \(SHA-256 [0-9a-f]{12}\)")
 
 
@@ -151,8 +153,16 @@ class Exclusion:
         """Add to a run a note on its excluded documents, and the queries that have none left."""
         run.notes = (*run.notes, self._describe(excluded))
         run.bare = tuple(sorted({*run.bare, *emptied}))
-        if self.is_self and self._labels is not None:
-            _warn_of_relevant(run, self._labels.join(excluded, on=KEYS, how="semi"))
+        if self.pairs is None:
+            if self._labels is not None:
+                _warn_of_relevant(run, self._labels.join(excluded, on=KEYS, how="semi"))
+        elif self._matches_nothing(excluded):
+            _warn_of_unmatched(run, self.pairs)
+
+    def _matches_nothing(self, excluded: pl.DataFrame) -> bool:
+        """Tell whether no pair was in a run, and none was judged."""
+        has_judged = self._labels is not None and len(self._labels) > 0
+        return not has_judged and not len(excluded)
 
     def _describe(self, excluded: pl.DataFrame) -> str:
         """Say how many documents are excluded, of a run or of its judgments, and how many of them are relevant.
@@ -173,7 +183,16 @@ class Exclusion:
         text = f"{format_count(len(documents), 'document')} excluded in {format_count(n_queries, 'query', 'queries')}"
         if n_relevant:
             text += f", {n_relevant:,} of them relevant"
-        return text
+        return text + self._describe_few(len(documents))
+
+    def _describe_few(self, n_documents: int) -> str:
+        """Say how many pairs there are, if few of them are retrieved or judged; "" otherwise."""
+        if self.pairs is None:
+            return ""
+        n_pairs = len(drop_placeholders(self.pairs))
+        if n_documents >= FEW * n_pairs:
+            return ""
+        return f"; {n_pairs - n_documents:,} of {format_count(n_pairs, 'pair')} are neither retrieved nor judged"
 
     def _describe_nothing(self) -> str:
         if self.pairs is None:
@@ -229,6 +248,8 @@ def _hint_of_file(path: Path, error: DataError) -> str | Advice | None:
     if not path.exists():
         own = "to leave out documents with the id of their query, write self"
         return f"{hint} Or, {own}" if hint else own
+    if isinstance(hint, Advice) and hint.argument == "format" and hint.endings:
+        return f"{hint.when}name the file {hint.endings}"
     is_of_columns = isinstance(hint, str) and any(word in hint for word in ("columns", "input-format"))
     has_other_rows = hint is None and isinstance(error, MalformedRowError)
     if isinstance(hint, Advice) or is_of_columns or has_other_rows:
@@ -286,3 +307,10 @@ def _warn_of_relevant(run: Run, labels: pl.DataFrame) -> None:
         DeadheatWarning,
         stacklevel=5,
     )
+
+
+def _warn_of_unmatched(run: Run, pairs: pl.DataFrame) -> None:
+    """Warn of pairs of which none is retrieved or judged."""
+    text = describe_unmatched(pairs, run)
+    if text:
+        warnings.warn(f"{run.where}: {text}", DeadheatWarning, stacklevel=5)
