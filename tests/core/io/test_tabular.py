@@ -29,6 +29,7 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
+from support.command import call
 from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
@@ -467,18 +468,36 @@ def test_parquet_integers_that_float64_cannot_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("separator", "said"),
-    [("\t", r"separated by tabs: name it \.tsv")],
+    ("name", "separator", "right"), [("x.csv", "\t", "tsv"), ("x.tsv", ",", "csv")], ids=["tabs", "commas"]
 )
-def test_another_separator_is_named(tmp_path: Path, separator: str, said: str) -> None:
+def test_another_separator_is_named(tmp_path: Path, name: str, separator: str, right: str) -> None:
+    """The advice helps in each of its forms: another name, format=, and the option."""
+    path = tmp_path / name
+    rows = (("query_id", "doc_id", "score"), ("q", "d", "1"))
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    with pytest.raises(ColumnError, match=rf"name the file \.{right}, or pass format='{right}'") as caught:
+        scan(path, "run")
+    assert isinstance(caught.value.hint, Advice)
+    assert caught.value.hint.value == right
+    assert dh.read_run(path, format=right).to_dict() == {"q": {"d": 1.0}}
+    assert dh.read_run(path.rename(path.with_suffix(f".{right}"))).to_dict() == {"q": {"d": 1.0}}
+
+
+def test_another_separator_is_named_on_the_command_line(tmp_path: Path) -> None:
+    run, qrels = tmp_path / "x.csv", tmp_path / "q.txt"
+    run.write_text("query_id\tdoc_id\tscore\nq\td\t1\n")
+    qrels.write_text("q 0 d 1\n")
+    refused = call("evaluate", qrels, run)
+    (option,) = re.findall(r"or give (--input-format \S+)", refused.stderr)
+    assert call("evaluate", qrels, run, *option.split()).exit_code == 0
+
+
+def test_rows_of_trec_with_tabs_are_told_from_csv(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text(separator.join(("query_id", "doc_id", "score")) + "\n")
-    with pytest.raises(ColumnError, match=said):
+    path.write_text("q\tQ0\td\t1\t2.5\tmine\n")
+    with pytest.raises(ColumnError, match=r"name the file \.tsv"):
         scan(path, "run")
-    path = path.rename(tmp_path / "x.tsv")
-    path.write_text("query_id,doc_id,score\n")
-    with raises_parts(ColumnError, hint="Its columns are separated by commas: name it .csv.", path=path):
-        scan(path, "run")
+    assert dh.read_run(path, format="tsv").to_dict() == {"q": {"d": 2.5}}
 
 
 @pytest.mark.parametrize("scores", [("1", "0"), ("1", "0.5")])

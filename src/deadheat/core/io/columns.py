@@ -264,7 +264,7 @@ def _make_missing_column_error(
     problem = f"{kind} without a column {canonical!r}: found {_join_names(names)}"
     if kind == "qrels" and have_offsets(names):
         return ColumnError(problem, hint=_advise_on_passages(), path=where)
-    hint: str | Advice | None = _advise_on_format(names)
+    hint: str | Advice | None = _advise_on_format(names, kind)
     if not hint and canonical == "doc_id":
         hint = _advise_on_texts(names, kind)
     if not hint:
@@ -335,15 +335,19 @@ def _advise_on_passages() -> str:
     return hooks.advise_on_missing("dh.Spans", "judgments") or GIVE_AS_SPANS
 
 
-def _advise_on_format(names: Sequence[object]) -> str:
-    """Return how to name a file whose columns were taken for one; "" for another table."""
+def _advise_on_format(names: Sequence[object], kind: Kind) -> Advice | None:
+    """Return the format of a file whose columns were taken for one; None for another table."""
     if len(names) != 1:
-        return ""
-    format_name = guess_format(str(names[0]))
+        return None
+    line = str(names[0])
+    format_name = guess_format(line)
+    if format_name is None and "\t" in line:
+        format_name = "tsv"
     if format_name is None:
-        return ""
+        return None
     separators = "commas" if format_name == "csv" else "tabs"
-    return f"Its columns are separated by {separators}: name it .{format_name}."
+    when = f"its columns are separated by {separators}: "
+    return Advice("format", format_name, f".{format_name}", of=kind, when=when)
 
 
 def _advise_on_columns(
