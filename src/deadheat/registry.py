@@ -494,7 +494,8 @@ REPEATS = Plugin(
                 *("no_relevant", "missing", "score_precision", "rel", "depth", "judged_only", "ascending", "then_by"),
                 *("normalize_ids", "collection", "weights", *OF_MEANS, "gate", "history", "report"),
             ),
-            what="systems with repeats, whose noise it would leave out",
+            what="systems with repeats",
+            hints={"": "it would leave out their noise"},
         ),
     ),
 )

@@ -79,6 +79,9 @@ class LengthRule:
     def describe_change(self, other: object) -> str:
         return "" if other == self else f"{self} became {other}"
 
+    def have_common_document(self, old: str, new: str) -> bool:
+        return old == new
+
     def describe_renamed(self, shown: str) -> str:
         return f"{shown}: other lengths"
 

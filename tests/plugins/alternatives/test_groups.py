@@ -124,6 +124,18 @@ def test_other_parameters_are_refused(measure: str) -> None:
         dh.evaluate(GROUPS, RUN, [measure])
 
 
+@pytest.mark.parametrize(
+    ("measure", "advised"), [("R(rel=2)@5", "R@5"), ("Hit(rel=0)@1", "Hit@1"), ("RR(rel=2)", "RR"), ("nDCG@5", "")]
+)
+def test_the_advice_on_parameters_is_a_measure_of_groups(measure: str, advised: str) -> None:
+    with pytest.raises(MeasureError) as caught:
+        dh.evaluate(GROUPS, RUN, [measure])
+    _, _, given = str(caught.value.hint or "").rpartition("give ")
+    assert given == advised
+    if given:
+        dh.evaluate(GROUPS, RUN, [given])
+
+
 @pytest.mark.parametrize("given", [{"unjudged": "bounds"}, {"rel": 2}, {"judge": {"q": {"a": 1}}}])
 def test_what_groups_do_not_go_with_is_refused(given: dict[str, Any]) -> None:
     (argument,) = given
@@ -143,7 +155,7 @@ def test_what_groups_do_not_go_with_is_refused(given: dict[str, Any]) -> None:
     ],
 )
 def test_what_knows_documents_alone_refuses_groups(use: Callable[[], object]) -> None:
-    with raises_parts(ParameterError, found="alternatives"):
+    with raises_parts(ParameterError, found="relevant documents in groups"):
         use()
 
 
@@ -294,6 +306,40 @@ def test_commands_refuse_what_is_not_defined(
     assert "Error: " in result.stderr
 
 
+@pytest.mark.plugins("weeks")
+@pytest.mark.parametrize(
+    ("new", "replaced"),
+    [
+        ([["a", "b", "d"], ["c"]], []),  # a group has another document, and none was renamed
+        ([["a"], ["c"]], []),
+        ([["d", "e"], ["c"]], [("q", "a or b", "d or e")]),
+    ],
+)
+def test_a_group_that_gained_a_document_is_not_called_renamed(
+    new: list[list[str]], replaced: list[tuple[str, str, str]]
+) -> None:
+    found = dh.diff_qrels({"q": GROUPS["q"]}, {"q": new})
+    assert found.changes.find_replaced() == replaced
+    assert found.changes.changed == ("q",)
+
+
+@pytest.mark.plugins("weeks")
+def test_a_difference_of_groups_is_shown_by_the_measures_of_groups() -> None:
+    """Without -m it asked for nDCG@10, which groups do not have; now a or b, and now c or x is enough."""
+    found = dh.diff_qrels(GROUPS, {"q": [["a"], ["c", "x"]], "p": [["a"]]}, {"one": RUN})
+    effects = {row["measure"]: (row["old"], row["new"]) for row in found.effects.to_dicts()}
+    assert effects["R@10"] == (1, (1 / 2 + 1) / 2)
+    assert effects["RR"] == (1, (1 / 2 + 1) / 2)
+
+
+@pytest.mark.plugins("weeks")
+def test_judgments_that_became_groups_are_told() -> None:
+    found = dh.diff_qrels({"q": {"a": 1}}, {"q": [["a"]]})
+    assert found.changes.changed == ("q",)
+    assert "documents became relevant documents in groups" in " ".join(str(found).split())
+    assert "became" not in str(dh.diff_qrels({"q": {"a": 1}}, {"q": {"a": 2}}))
+
+
 @pytest.mark.plugins("compat")
 def test_trec_eval_refuses_groups(tmp_path: Path) -> None:
     """It counted each document of a group as one that is needed."""
@@ -301,4 +347,4 @@ def test_trec_eval_refuses_groups(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("query_id,doc_id,score\nq1,b,3\nq1,c,1\n")
     refused = call("trec_eval", tmp_path / "g.json", tmp_path / "r.csv")
     assert refused.exit_code == 3
-    assert "judgments of alternatives" in refused.stderr
+    assert "judgments of relevant documents in groups" in refused.stderr

@@ -223,7 +223,7 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
     ("call", "message"),
     [
         (lambda: dh.evaluate(QRELS, REPEATED, "RR", ties="doc_id"), "ties must be 'expected'"),
-        (lambda: dh.evaluate(QRELS, REPEATED, "RR", judge=QRELS), "judge must be None with run='repeats'"),
+        (lambda: dh.evaluate(QRELS, REPEATED, "RR", judge=QRELS), "judge must be None with systems with repeats"),
         (lambda: dh.Repeats([RUNS[0]]), "a list of two runs or more, or a table with a column 'repeat', got 1"),
         (
             lambda: dh.evaluate(QRELS, REPEATED, "RR")["RR"].plan_repeats(0.1, confidence_level=95),

@@ -657,11 +657,11 @@ def test_what_is_for_unjudged_documents_is_refused_as_each_chunk_is_judged() -> 
     spans, chunks = dh.Spans([("q", "d", 0, 10)]), [("q", "d", 0, 10, 2.0)]
     arguments: list[dict[str, Any]] = [{"judged_only": True}, {"unjudged": "bounds"}]
     for given in arguments:
-        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
             dh.evaluate(spans, chunks, "P@1", **given)
-        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
             dh.compare(spans, {"a": chunks, "b": chunks}, "P@1", **given)
-        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
             dh.evaluate(*spans.judge(chunks), "P@1", **given)
-        with pytest.raises(ParameterError, match=r"with qrels='spans'.*each chunk is judged"):
+        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
             dh.evaluate(spans, chunks, "P@1").rescored(**given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deadheat.core.data.kind_of_judgments import DOCUMENTS
 from deadheat.core.data.qrels import JudgingRule, Qrels
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
@@ -26,7 +27,7 @@ class Changes:
     grades : polars.DataFrame
         old, new, n: how many judgments there are of each pair of grades, also of equal ones.
     rules : tuple of str
-        The old and the new judging rule, if they differ; None stands for judgments of documents.
+        The old and the new judging rule, if they differ; "documents" stands for judgments of documents.
     rule_change : str
         How the new rule differs from the old one, in a few words.
     judging_rule : JudgingRule or None
@@ -60,7 +61,8 @@ class Changes:
     def find_replaced(self) -> list[tuple[str, str, str]]:
         """Return query, old and new document where one relevant document took the place of another: a new id, perhaps.
 
-        Both have the same relevance, and no other document of the query came or went with it.
+        Both have the same relevance, and no other document of the query came or went with it. Groups of documents are
+        not replaced by groups with one of these documents.
         """
         is_changed = pl.col("query_id").is_in(pl.Series(self.changed, dtype=pl.String).implode())
         documents = self.documents.filter(is_changed)
@@ -70,7 +72,11 @@ class Changes:
         has_other_successor = pl.struct("query_id", "doc_id").is_duplicated()
         has_other_predecessor = pl.struct("query_id", "doc_id_added").is_duplicated()
         replaced = pairs.filter(~has_other_successor & ~has_other_predecessor)
-        return replaced.select("query_id", "doc_id", "doc_id_added").sort(pl.all()).rows()
+        rows = replaced.select("query_id", "doc_id", "doc_id_added").sort(pl.all()).rows()
+        rule = self.judging_rule
+        if rule is None:
+            return rows
+        return [row for row in rows if not rule.have_common_document(row[1], row[2])]
 
 
 def compare_judgments(old: Qrels, new: Qrels) -> Changes:
@@ -109,7 +115,7 @@ def compare_judgments(old: Qrels, new: Qrels) -> Changes:
     common = old_queries & new_queries
     rules: tuple[str, ...] = ()
     if old_rule != new_rule:
-        rules = (str(old_rule), str(new_rule))
+        rules = (str(old_rule or DOCUMENTS.what), str(new_rule or DOCUMENTS.what))
         changed |= common
     return Changes(
         same=tuple(sorted(common - changed)),

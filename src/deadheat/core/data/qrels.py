@@ -57,6 +57,10 @@ class JudgingRule(Protocol):
         """Say how another rule differs from this one; return "" if it does not."""
         ...
 
+    def have_common_document(self, old: str, new: str) -> bool:
+        """Tell whether two judgments, by their names, are of a document that was not renamed."""
+        ...
+
     def describe_renamed(self, shown: str) -> str:
         """Say that the documents in the text `shown` may have been renamed."""
         ...

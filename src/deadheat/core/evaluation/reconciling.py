@@ -18,6 +18,7 @@ from deadheat.core.data.kind_of_judgments import KindOfJudgments
 from deadheat.core.errors import Advice, DataError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.shared_weights import have_same_weights
+from deadheat.core.evaluation.together import describe_kind
 from deadheat.core.measures import Measure
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.saving import Rejudging
@@ -35,7 +36,7 @@ def check_judged(names: tuple[str, str], kinds: tuple[KindOfJudgments, KindOfJud
         kind.check_known(name)
     if kinds[0].what != kinds[1].what:
         raise DataError(
-            f"{names[0]} has judgments of {kinds[0].what}, and {names[1]} of {kinds[1].what}",
+            f"{names[0]} has judgments of {describe_kind(kinds[0])}, and {names[1]} of {describe_kind(kinds[1])}",
             hint="evaluate both under the same judgments",
         )
 

@@ -57,6 +57,19 @@ def feature_of(kind: KindOfJudgments) -> Feature:
     return hooks.features().get(kind.what) or Feature(kind.what, kind.goes_with, argument="qrels", kind="given")
 
 
+def describe_kind(kind: KindOfJudgments) -> str:
+    """Return what is judged, as messages say it.
+
+    Examples
+    --------
+    >>> from deadheat.core.data.judging import find_kind_of_qrels
+    >>> from deadheat import Qrels
+    >>> describe_kind(find_kind_of_qrels(Qrels({"q": [["a", "b"], ["c"]]})))
+    'relevant documents in groups'
+    """
+    return feature_of(kind).what or kind.what
+
+
 def go_together(one: Asked, other: Asked) -> bool:
     """Tell whether two features go together.
 
@@ -120,13 +133,20 @@ def refuse(one: Asked, other: Asked) -> None:
     entries = [entry.partition("=") for entry in right.feature.goes_with]
     allowed = [value for name, _, value in entries if name == wrong.feature.name and value]
     default = getattr(Conventions, wrong.argument, None)
-    is_named = right.is_convention or right.feature.kind == "given"
+    allowed_values = [repr(value) for value in allowed or [default]]
+    problem = None
+    beside = None
+    if right.feature.kind == "given":
+        problem = f"must be {' or '.join(allowed_values)} with {right.feature.what or right.feature.name}"
+    else:
+        beside = {right.argument: right.value if right.is_convention else None}
     raise ParameterError(
+        problem,
         argument=wrong.argument,
         given=wrong.value if wrong.is_convention else None,
         found=None if wrong.is_convention else "some",
-        allowed=allowed if len(allowed) > 1 else repr(allowed[0] if allowed else default),
-        beside={right.argument: right.value if is_named else None},
+        allowed=allowed if len(allowed) > 1 else allowed_values[0],
+        beside=beside,
         hint=right.feature.hints.get(wrong.feature.name) or wrong.feature.hints.get(right.feature.name),
     )
 
@@ -166,14 +186,14 @@ def check_of_documents(what: str, qrels: Qrels) -> None:
     Examples
     --------
     >>> from deadheat import Qrels
-    >>> check_of_documents("a list of orders", Qrels({"q": [["a", "b"], ["c"]]}))
+    >>> check_of_documents("an order", Qrels({"q": [["a", "b"], ["c"]]}))
     Traceback (most recent call last):
     ...
-    deadheat.core.errors.ParameterError: a list of orders is for judgments of documents, got alternatives
+    deadheat.core.errors.ParameterError: an order is for judgments of documents, got relevant documents in groups
     """
     kind = find_kind_of_qrels(qrels)
     if kind is not DOCUMENTS:
-        raise ParameterError(f"{what} is for judgments of documents", found=kind.what)
+        raise ParameterError(f"{what} is for judgments of documents", found=describe_kind(kind))
 
 
 def features_of(evaluation: Evaluation) -> list[Asked]:

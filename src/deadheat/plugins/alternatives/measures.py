@@ -43,4 +43,9 @@ def _of_groups(measure: Measure) -> Measure:
         return measure
     if name in OF_GROUPS and measure == type(measure)(cutoff=cutoff):
         return OF_GROUPS[name](cutoff=cutoff).with_alias(name).with_label(measure.label)
-    raise MeasureError(f"{measure.label} is not defined where one document of each group is enough", allowed=ALLOWED)
+    hint = None
+    if name in AS_THEY_ARE or name in OF_GROUPS:
+        hint = f"groups have no grades, and {name} has a cutoff alone: give {type(measure)(cutoff=cutoff)}"
+    raise MeasureError(
+        f"{measure.label} is not defined where one document of each group is enough", allowed=ALLOWED, hint=hint
+    )

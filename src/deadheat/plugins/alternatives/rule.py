@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from deadheat.core.data.qrels import JudgingRule, Qrels
     from deadheat.core.measures import Measure
 
+OR = " or "  # between the documents of a group, in its name
+
 
 def _default_measures() -> Sequence[Measure]:
     from deadheat.plugins.alternatives.measures import DEFAULT_MEASURES
@@ -54,7 +56,7 @@ class OneOfEachGroup:
 
     def list_judged(self, qrels: Qrels) -> pl.DataFrame:
         """Return the groups: query_id, doc_id (what a group is called), relevance."""
-        groups = _list_groups(qrels).with_columns(doc_id=pl.col("documents").list.join(" or "))
+        groups = _list_groups(qrels).with_columns(doc_id=pl.col("documents").list.join(OR))
         repeat = pl.int_range(1, pl.len() + 1).over("query_id", "doc_id")
         name = pl.when(repeat == 1).then("doc_id").otherwise(pl.format("{} ({})", "doc_id", repeat))
         return groups.select("query_id", doc_id=name, relevance=pl.lit(1.0))
@@ -70,6 +72,10 @@ class OneOfEachGroup:
     def describe_change(self, other: JudgingRule) -> str:  # noqa: ARG002 - there is one such rule
         """Say nothing: all groups count alike."""
         return ""
+
+    def have_common_document(self, old: str, new: str) -> bool:
+        """Tell whether two groups have a document in common: another came to it, or went."""
+        return not {*old.split(OR)}.isdisjoint(new.split(OR))
 
     def describe_renamed(self, shown: str) -> str:
         """Return a warning that documents may have been renamed."""

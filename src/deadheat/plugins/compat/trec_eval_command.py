@@ -93,6 +93,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     """
     from deadheat.core.data.judging import find_kind_of_qrels
     from deadheat.core.data.kind_of_judgments import DOCUMENTS
+    from deadheat.core.evaluation.together import describe_kind
     from deadheat.core.io.formats import read_tag
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
@@ -109,7 +110,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     kind = find_kind_of_qrels(judgments)
     if kind is not DOCUMENTS:
         raise DataError(
-            f"holds judgments of {kind.what}, and trec_eval knows documents alone",
+            f"holds judgments of {describe_kind(kind)}, and trec_eval knows documents alone",
             path=qrels,
             hint="call deadheat evaluate, which has the measures of them",
         )

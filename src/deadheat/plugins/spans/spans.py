@@ -393,6 +393,10 @@ class _AnyRule:
         """Tell whether a chunk is of a document that has a span."""
         return not chunks_of(qrels).join(spans_of(qrels), on=["query_id", "doc_id"], how="semi").is_empty()
 
+    def have_common_document(self, old: str, new: str) -> bool:  # noqa: ARG002 - a name has no document
+        """Tell that a span may have taken the place of any other one."""
+        return False
+
     def describe_renamed(self, shown: str) -> str:
         """Return a warning that documents may have been renamed."""
         return (

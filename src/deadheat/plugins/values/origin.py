@@ -58,6 +58,10 @@ class OfAnotherTool:
         """Say nothing: what differs is not known."""
         return ""
 
+    def have_common_document(self, old: str, new: str) -> bool:  # noqa: ARG002 - there are no documents
+        """Tell that no document is known."""
+        return False
+
     def describe_renamed(self, shown: str) -> str:  # noqa: ARG002 - there are no documents
         """Say nothing: no document is known."""
         return ""

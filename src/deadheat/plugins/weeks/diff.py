@@ -14,6 +14,7 @@ from deadheat.core.checks import as_list
 from deadheat.core.data.changes import Changes, compare_judgments
 from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.flat_names import Numbers
+from deadheat.core.data.judging import find_kind_of_qrels
 from deadheat.core.data.known_ids import collect_ids
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.renderable import Renderable, make_frame
@@ -25,7 +26,8 @@ from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluati
 from deadheat.core.evaluation.saved import is_saved
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.kernels.ranks import first_ranks
-from deadheat.core.measures.notation import Measures, parse_measures
+from deadheat.core.measures.notation import Measures
+from deadheat.core.measures.selection import choose_measures
 from deadheat.core.scalars import NOISE
 from deadheat.core.settings import ConventionArguments, Conventions
 from deadheat.core.wording import escape_invisible, format_path
@@ -201,4 +203,4 @@ def _evaluated(given: Source, qrels: Qrels, measures: Measures) -> Evaluation:
         return open_evaluation(given)
     run = Run.of(given)
     run.check_duplicates()
-    return evaluate_under(Conventions(), qrels, run, parse_measures(measures))
+    return evaluate_under(Conventions(), qrels, run, choose_measures(find_kind_of_qrels(qrels), measures))

@@ -20,6 +20,7 @@ from deadheat.core.report.model import (
     Report,
     Table,
     count_cell,
+    note_fact,
     registers_report,
     tabulate,
     warning_fact,
@@ -50,7 +51,7 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
         _grades(found, for_people=for_people),
         tabulate(
             "documents",
-            (QUERY, Column("doc_id", "document")),
+            (QUERY, Column("doc_id", "document" if found.changes.judging_rule is None else "judged")),
             (_level("old"), _level("new")),
             documents.to_dicts(),
             title="Judgments that differ",
@@ -150,6 +151,7 @@ def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
             Fact(name, list(queries), name, named(queries) if queries else "")
             for name, queries in (("changed", own.changed), ("added", own.added), ("gone", own.gone))
         ),
+        note_fact("judged", " became ".join(own.rules)),
         Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown),
         Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True),
         *([] if lacking is None else [Fact("unknown_ids", list(lacking)), warning_fact("collection", outside)]),

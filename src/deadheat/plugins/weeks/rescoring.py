@@ -23,7 +23,7 @@ from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.query_columns import Weights, source_of_weights
 from deadheat.core.evaluation.reconciling import Brought
 from deadheat.core.evaluation.shared_weights import name_source
-from deadheat.core.evaluation.together import check_use
+from deadheat.core.evaluation.together import check_use, describe_kind
 from deadheat.core.evaluation.warned import warn
 from deadheat.core.io.files import check_path
 from deadheat.core.io.records import Wanted, as_text, as_written, read_records
@@ -128,11 +128,13 @@ def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qre
     before.check_known(evaluation.name)
     now.check_known("the reference")
     if before.what != now.what:
-        hint = f"give {before.what}"
+        judged_before = describe_kind(before)
+        judged_now = describe_kind(now)
+        hint = f"give {judged_before}"
         if before is DOCUMENTS:
-            hint = f"evaluate a run of {now.retrieved} against the {now.what}"
+            hint = f"evaluate a run of {now.retrieved} against the {judged_now}"
         raise DataError(
-            f"{evaluation.name} has judgments of {before.what}, and the new ones are of {now.what}", hint=hint
+            f"{evaluation.name} has judgments of {judged_before}, and the new ones are of {judged_now}", hint=hint
         )
     if not isinstance(judgments, Qrels):
         return judgments.judge_again(evaluation.qrels)
