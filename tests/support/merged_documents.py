@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import deadheat as dh
@@ -52,6 +52,12 @@ def merge_by_hand(rows: Rows, rule: str, *, ascending: bool = False) -> dict[str
 
 def count_left_out(rows: Rows) -> int:
     return len(rows) - len({(query, doc) for query, doc, _ in rows})
+
+
+def has_note(notes: Sequence[str], rows: Rows, rule: str) -> bool:
+    """Whether a note says how many rows were left out, and by which rule, once."""
+    counts = f"{count_left_out(rows)} of {len(rows)} results "
+    return [f"its {rule} counts" in note for note in notes if note.startswith(counts)] == [True]
 
 
 def values_of(evaluation: dh.Evaluation) -> dict[str, dict[str, list[float]]]:

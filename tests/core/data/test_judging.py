@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -126,7 +127,8 @@ def test_qrels_know_what_made_them() -> None:
     assert find_kind_of_qrels(dh.Qrels({"q": {"a": 1}})) is DOCUMENTS
     found = compare_judgments(before.qrels, after.qrels)
     assert found.rules == (str(LengthRule(1)), str(LengthRule(2)))
-    assert str(found) == "1 query: 1 with changed judgments; LengthRule(length=1) became LengthRule(length=2)"
+    assert str(found).startswith("1 query: 1 with changed judgments")
+    assert re.findall(r"\w+Rule\(.*?\)", str(found)) == [str(LengthRule(1)), str(LengthRule(2))]
     assert found.documents.rows() == [("", "length", 1.0, 2.0)]
 
 

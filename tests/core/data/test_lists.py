@@ -80,8 +80,12 @@ def test_relevant_documents_need_no_relevance(qrels: object) -> None:
 
 
 def test_what_was_assumed_is_kept() -> None:
-    assert dh.read_run(RANKED).notes == ("ranked lists without scores: in strict order, no ties",)
-    assert dh.read_qrels({"q": {"a"}}).notes == ("relevant documents are listed without grades: each has relevance 1",)
+    (note,) = dh.read_run(RANKED).notes
+    assert "without scores" in note
+    assert note.endswith(", no ties")
+    (note,) = dh.read_qrels({"q": {"a"}}).notes
+    assert "without grades" in note
+    assert note.endswith(" 1")
     assert dh.read_run(strict(RANKED)).notes == ()
 
 
@@ -149,7 +153,9 @@ def test_ranks_are_whole_numbers_from_0(rank: object) -> None:
 def test_equal_ranks_tie_and_rows_come_in_any_order() -> None:
     run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["c", "b", "a"], "rank": [2, 1, 2]})
     assert dh.evaluate({"q": "a"}, run, ["RR"]).means()["RR"] == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert dh.read_run(run).notes == ("ranked by the column rank, without scores: equal ranks tie",)
+    (note,) = dh.read_run(run).notes
+    assert "column rank" in note
+    assert note.endswith("equal ranks tie")
 
 
 def test_a_score_wins_over_a_rank() -> None:
@@ -308,7 +314,8 @@ def test_comments_in_trec_files(tmp_path: Path) -> None:
     assert qrels.to_dict() == {"#1": {"a": 1}, "q": {"a": 1, "b": 0}}
     skipped, marked = qrels.notes
     assert skipped == f"3 comment lines skipped in {path}"
-    assert marked == "1 query with # in front (#1): comments, perhaps?"
+    assert marked.startswith("1 query ")
+    assert "(#1)" in marked
     path.write_text("# one\nq 0 a\n")
     with pytest.raises(DataError, match=r"x\.qrels:2: "):
         dh.read_qrels(path)

@@ -100,7 +100,7 @@ def test_every_file_gives_the_same_labels(name: str, tmp_path: Path) -> None:
     queries = Queries(FILES[name](tmp_path))
     check(queries)
     assert queries.name == "q"
-    assert repr(queries) == "<Queries q: 3 queries, columns language, difficulty>"
+    assert repr(queries).startswith("<Queries q: 3 queries, ")
 
 
 @pytest.mark.parametrize("name", FRAMES)

@@ -40,12 +40,14 @@ def predictions(tmp_path: Path) -> Path:
 def test_the_test_split_of_beir(beir: Path, predictions: Path) -> None:
     qrels = dh.read_qrels(beir)
     assert qrels.to_dict() == {"q": {"d1": 1.0}}
-    assert qrels.notes == ("qrels of the split test of scifact; others: train",)
+    (note,) = qrels.notes
+    assert note.endswith(" test of scifact; others: train")
     assert (qrels.name, qrels.path) == ("scifact", beir / "qrels" / "test.tsv")
     assert dh.read_qrels(beir / "qrels" / "train.tsv").to_dict() == {"q": {"d2": 1.0}}
     assert dh.evaluate(beir, predictions, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
     (beir / "qrels" / "test.tsv").unlink()
-    assert dh.read_qrels(beir).notes == ("qrels of the split train of scifact",)
+    (note,) = dh.read_qrels(beir).notes
+    assert note.endswith(" train of scifact")
 
 
 def test_a_split_is_not_guessed(beir: Path) -> None:
@@ -56,10 +58,9 @@ def test_a_split_is_not_guessed(beir: Path) -> None:
 
 @pytest.mark.plugins("exports")
 def test_a_task_is_not_guessed(predictions: Path) -> None:
-    assert dh.read_run(predictions).notes == (
-        "run from SciFact_predictions.json",
-        "predictions of MTEB by m: default/test",
-    )
+    file, task = dh.read_run(predictions).notes
+    assert file.endswith(" SciFact_predictions.json")
+    assert task.endswith(" by m: default/test")
     (predictions / "NQ_predictions.json").write_text("{}")
     with raises_parts(DataError, "several tasks", found="NQ_predictions.json, SciFact_predictions.json"):
         dh.read_run(predictions)

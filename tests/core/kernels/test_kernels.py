@@ -290,12 +290,8 @@ def test_batches_hold_every_segment_once() -> None:
 def test_a_spread_that_no_memory_holds_is_refused_before_it_is_tried() -> None:
     # 100,000 documents that nearly never stop the reading: pairs of any two of them count
     placements = one_tie((1 + np.arange(100_000) / 1e5).tolist(), 100_000)
-    with pytest.raises(MeasureError) as caught:
+    with pytest.raises(MeasureError, match=r"spread .* 320 GB \(allowed: 2\).* @100"):
         variance("ERR(max_rel=30)", placements)
-    assert str(caught.value) == (
-        "the spread of a tie whose documents hardly ever stop the reading needs 320 GB (allowed: 2): cut the measure at"
-        " a rank, such as @100; its mean needs no tables"
-    )
 
 
 def test_a_spread_that_takes_long_says_so_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,18 +304,14 @@ def test_a_spread_that_takes_long_says_so_first(monkeypatch: pytest.MonkeyPatch)
     with pytest.warns(DurationWarning) as warned:
         cascade.announce_duration(np.array([40]), np.array([1]), "spread")
     (message,) = [str(warning.message) for warning in warned]
-    assert message == (
-        "the spread of a cascade over large ties of many different grades takes about 40000 s; cut at a rank, such as"
-        " @100, it takes less"
-    )
+    assert message.startswith("the spread of a cascade")
+    assert " 40000 s; " in message
+    assert "@100" in message
 
 
 def test_orders_that_no_memory_holds_say_how_much_they_need() -> None:
-    with pytest.raises(MeasureError) as caught:
+    with pytest.raises(MeasureError, match=r"379 GB.* 34 .*max_orders"):
         orders.list_arrangements(np.repeat([1.0, 0.0], [14, 20]))
-    assert str(caught.value) == (
-        "the orders of a tie need 379 GB, got 34 documents that tie; a limit of max_orders draws as many instead"
-    )
 
 
 def test_only_ranks_that_add_something_are_looked_at() -> None:

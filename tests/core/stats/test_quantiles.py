@@ -45,13 +45,12 @@ def test_median_of_an_evaluation() -> None:
     assert (median.value, median.low, median.high) == (np.median(values), values[1], values[7])
     assert (median.mean, median.quantile, median.method) == (evaluation["RR"].mean, 0.5, "binomial")
     assert median.is_known
-    assert repr(median) == "<Interval 0.7500 [0.5000, 1.0000], 95% binomial, 9 queries>"
+    assert repr(median).endswith(", 95% binomial, 9 queries>")
     few = dh.evaluate({q: qrels[q] for q in ("q0", "q1")}, run, ["RR", "FRP"])
     assert (few["RR"].quantile(0.5).low, few["RR"].quantile(0.5).high) == (0, 1)
     assert few["FRP"].quantile(0.5).high == math.inf
-    assert few["RR"].quantile(0.5).unknown == (
-        "only 2 queries, too few for the low and high end: it is that of the measure"
-    )
+    assert "2 queries, " in few["RR"].quantile(0.5).unknown
+    assert "low and high end" in few["RR"].quantile(0.5).unknown
     assert evaluation["RR"].interval().value == evaluation["RR"].mean
     for wrong in (0, 1, "0.5"):
         with pytest.raises(ParameterError) as caught:
