@@ -13,6 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DeadheatError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +123,7 @@ def test_what_a_function_cannot_take_is_an_error_of_deadheat(
 
 @pytest.mark.parametrize("given", ["3", -1, 1.5, 18, True])
 def test_digits_are_a_few(given: object) -> None:
-    with pytest.raises(DeadheatError, match="digits must be a whole number from 0 to 17, got"):
+    with raises_parts(DeadheatError, argument="digits", given=given, allowed="a whole number from 0 to 17"):
         evaluation().to_markdown(digits=given)
 
 

@@ -46,7 +46,7 @@ def test_steps_that_take_long_say_so_once_and_are_shown_from_then_on(clock: list
             for _ in range(50):
                 advance(1)
 
-    with pytest.warns(DurationWarning, match="counting takes about 50 s; fewer take less") as said:
+    with pytest.warns(DurationWarning, match=r"counting .* 50 s; fewer") as said:
         count()
     assert len(said) == 1
     assert shown == [("counting", 50, [1] * 50)]
@@ -82,5 +82,5 @@ def test_large_ties_of_subtopics_are_announced(clock: list[float], measure: str)
 
 def test_resamples_are_announced(clock: list[float]) -> None:
     clock[1] = 5.0
-    with pytest.warns(DurationWarning, match=r"resampling takes about \d+ s; fewer resamples take less"):
+    with pytest.warns(DurationWarning, match=r"resampling .*\d s; fewer"):
         dh.interval(np.random.default_rng(0).random(5000), method="bca", n_resamples=10_000)

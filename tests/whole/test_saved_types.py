@@ -16,6 +16,7 @@ from deadheat.errors import DataError, FileFormatError, ParameterError
 from support.changed_documents import copied, places
 from support.changed_saves import change_table, changed_values, saved_documents, use, write_sealed
 from support.command import call
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,9 +88,9 @@ def test_the_error_names_the_place(key: str, value: object, message: str, tmp_pa
     document = json.loads(saved_documents()[0])
     document[key] = value
     write_sealed(document, tmp_path / "x.json")
-    with pytest.raises(FileFormatError) as caught:
+    with raises_parts(FileFormatError, path=tmp_path / "x.json") as caught:
         dh.load_evaluation(tmp_path / "x.json")
-    assert f"x.json: cannot be read as a saved evaluation: {message}" in str(caught.value)
+    assert f"a saved evaluation: {message}" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["label", "commit"])
@@ -97,7 +98,7 @@ def test_the_error_names_the_place(key: str, value: object, message: str, tmp_pa
 @pytest.mark.parametrize("target", ["", "x.json"])
 def test_labels_and_commits_are_text(name: str, given: Any, target: str, tmp_path: Path) -> None:  # noqa: ANN401 - none of them is right
     options: Any = {name: given}
-    with pytest.raises(ParameterError, match=f"{name} must be text, got"):
+    with raises_parts(ParameterError, argument=name, allowed="text", given=given):
         dh.evaluate(QRELS, RUN, "RR").save(tmp_path / target, **options)
     assert not list(tmp_path.iterdir())
 
@@ -112,9 +113,11 @@ def test_a_damaged_save_in_a_folder_is_named_and_the_others_are_shown(tmp_path: 
     (tmp_path / "week4.json").write_text((tmp_path / "week1.json").read_text()[:-20])
     found = dh.history(tmp_path)
     assert [step.file for step in found.steps] == [str(tmp_path / f"week{number}.json") for number in (1, 2)]
-    assert "week3.json: cannot be read as a saved evaluation: label is 1, expected text" in str(found.notes)
-    assert "week4.json" in str(found.notes)
-    assert "is damaged or incomplete" in str(found.notes)
+    wrong, cut = found.notes
+    assert "week3.json: " in wrong
+    assert "label is 1, expected text" in wrong
+    assert "week4.json" in cut
+    assert "damaged or incomplete" in cut
     shown = call("history", tmp_path)
     assert "week3.json" in shown.output
     with pytest.raises(FileFormatError, match=r"week3\.json"):
@@ -130,7 +133,7 @@ def test_a_time_that_is_beyond_all_dates_is_refused(
     given: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
-    with pytest.raises(DataError, match=r"SOURCE_DATE_EPOCH, expected seconds from 1970 to the year 9999, got '9|1000"):
+    with pytest.raises(DataError, match=r"SOURCE_DATE_EPOCH, .* 9999, got"):
         dh.evaluate(QRELS, RUN, "RR").save(tmp_path / "x.json")
 
 

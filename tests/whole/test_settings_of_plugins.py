@@ -47,8 +47,8 @@ def test_a_plugin_checks_settings_that_have_one_of_its_values() -> None:
 
 @pytest.mark.usefixtures("in_use")
 def test_settings_of_a_plugin_that_is_not_there_name_it() -> None:
-    with pytest.raises(MissingPluginError, match="rel=2 is of the plugin gone, which is not installed"):
+    with pytest.raises(MissingPluginError, match=r"^rel=2 .* plugin gone, "):
         dh.evaluate(QRELS, RUN, "RR", rel=2)
-    with pytest.raises(MissingPluginError, match="missing='skip' is of the plugin gone"):
+    with pytest.raises(MissingPluginError, match=r"^missing='skip' .* plugin gone"):
         dh.evaluate(QRELS, RUN, "RR", missing="skip")
     assert dh.evaluate(QRELS, RUN, "RR", missing="error").means() == {"RR": 1.0}

@@ -51,7 +51,7 @@ def test_runs_by_name_may_be_of_several_kinds(tmp_path: Path) -> None:
     assert both["repeats"]["RR"].repeats is not None
     typo = str(tmp_path / "y.run")
     for runs in ({"one": str(path), "two": typo}, {"two": typo, "one": str(path)}):
-        with pytest.raises(dh.errors.DataError, match=r"y\.run: no such file. Did you mean 'x\.run'"):
+        with pytest.raises(dh.errors.DataError, match=r"y\.run: .* 'x\.run'"):
             dh.evaluate(QRELS, runs, "RR")
     chunks = tmp_path / "c.jsonl"
     chunks.write_text('{"query_id": "q", "doc_id": "d", "start": 0, "end": 10, "score": 1}\n')
@@ -109,5 +109,5 @@ def test_what_has_no_value_is_null() -> None:
 @pytest.mark.parametrize("function", [dh.evaluate, dh.compare])
 def test_an_error_of_one_of_several_runs_names_it(function: Callable[..., object]) -> None:
     runs = {"bm25": {"q": {"a": 1.0}}, "dense": pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "scor": [1.0]})}
-    with pytest.raises(dh.errors.ColumnError, match=r"^dense: run without a column 'score'"):
+    with pytest.raises(dh.errors.ColumnError, match=r"^dense: .* column 'score'"):
         function({"q": {"a": 1}}, runs, "RR")
