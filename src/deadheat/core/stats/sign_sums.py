@@ -19,9 +19,11 @@ from deadheat.core.stats.resamples import BATCH_CELLS, batches
 
 UNITS_OF_BYTE = 8
 N_PATTERNS = 1 << UNITS_OF_BYTE
+UNITS_OF_HALF = UNITS_OF_BYTE // 2
+N_HALF_PATTERNS = 1 << UNITS_OF_HALF
 FEW_ROWS = 4  # rows of values up to which tables are faster than a product of matrices
 BIT_CELLS = 1 << 23  # words of bits, or sums, in memory at a time: 64 MB
-PIECE_BYTES, PIECE_RESAMPLES = 64, 512  # looked up at a time: tables and places stay in the cache
+PIECE_BYTES, PIECE_RESAMPLES = 128, 256  # looked up at a time: tables and places stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,8 @@ class Signs:
             table_starts = N_PATTERNS * np.arange(stop - first)
             for start in range(0, len(self.bits), PIECE_RESAMPLES):
                 resamples = slice(start, start + PIECE_RESAMPLES)
-                places = self.bits[resamples, first:stop] + table_starts
+                places = self.bits[resamples, first:stop].astype(np.int64)  # adding to bytes would take twice as long
+                places += table_starts
                 for row, table in enumerate(tables):
                     sums[row, resamples] += table.take(places).sum(axis=1)
         return sums
@@ -111,16 +114,15 @@ def sign_batches(n_resamples: int, n_rows: int, n_units: int) -> Iterator[tuple[
 
 def draw_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> Signs:
     """Return a random sign of each unit in each resample."""
-    n_words = math.ceil(n_units / 32)
-    n_bytes = 4 * n_words  # of a row: a generator draws whole words, so that batches do not change the signs
-    drawn = np.frombuffer(rng.bytes(n_resamples * n_bytes), np.uint8)
-    return Signs(n_units, drawn.reshape(n_resamples, n_bytes))
+    n_words = math.ceil(n_units / 32)  # of a row, which has whole words: so batches do not change the signs
+    words = rng.integers(0, 1 << 32, (n_resamples, n_words), dtype=np.uint32)  # as `rng.bytes`, which copies them
+    return Signs(n_units, words.astype("<u4", copy=False).view(np.uint8))
 
 
 def _signs_of_patterns() -> FloatArray:
-    """Return the signs of eight units in each pattern, shape (256, 8)."""
-    patterns: IntArray = np.arange(N_PATTERNS)
-    places = np.arange(UNITS_OF_BYTE - 1, -1, -1)  # the first unit is the highest bit
+    """Return the signs of the four units of half a byte in each pattern, shape (16, 4)."""
+    patterns: IntArray = np.arange(N_HALF_PATTERNS)
+    places = np.arange(UNITS_OF_HALF - 1, -1, -1)  # the first unit is the highest bit
     bits = (patterns[:, None] >> places) & 1
     return 2.0 * bits - 1.0
 
@@ -141,5 +143,6 @@ def _tabulate_sums(rows: FloatArray) -> FloatArray:
     n_tables = math.ceil(n_units / UNITS_OF_BYTE)
     values = np.zeros((n_rows, UNITS_OF_BYTE * n_tables))
     values[:, :n_units] = rows
-    sums = values.reshape(n_rows * n_tables, UNITS_OF_BYTE) @ _signs_of_patterns().T
+    halves = values.reshape(n_rows * n_tables, 2, UNITS_OF_HALF) @ _signs_of_patterns().T
+    sums = halves[:, 0, :, None] + halves[:, 1, None, :]  # the first half is the higher one of the byte
     return sums.reshape(n_rows, n_tables * N_PATTERNS)
