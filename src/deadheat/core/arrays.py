@@ -102,7 +102,7 @@ def align_values(values: FloatArray, ids: TextArray, wanted: TextArray) -> Float
     >>> align_values(np.array([0.5, 1.0]), np.array(["a", "b"]), np.array(["b", "c"])).tolist()
     [1.0, nan]
     """
-    if len(ids) == len(wanted) and (ids is wanted or bool((ids == wanted).all())):
+    if are_same_ids(ids, wanted):
         return np.array(values, np.float64)
     value_of_id = dict(zip(ids.tolist(), values.tolist(), strict=True))
     aligned = [value_of_id.get(wanted_id, np.nan) for wanted_id in wanted.tolist()]
@@ -146,8 +146,23 @@ def is_member(texts: TextArray, some: TextArray) -> BoolArray:
     -------
     ndarray of bool, shape (n_texts,)
     """
+    if are_same_ids(texts, some):  # as of two runs of the same queries, which may be millions
+        return np.ones(len(texts), np.bool_)
     members = set(some.tolist())
-    return np.fromiter((text in members for text in texts.tolist()), np.bool_, len(texts))
+    return np.fromiter(map(members.__contains__, texts.tolist()), np.bool_, len(texts))
+
+
+def are_same_ids(ids: TextArray, others: TextArray) -> bool:
+    """Tell whether two arrays have the same ids in the same order.
+
+    Examples
+    --------
+    >>> are_same_ids(np.array(["a", "b"]), np.array(["a", "b"])), are_same_ids(np.array(["a"]), np.array(["b"]))
+    (True, False)
+    """
+    if ids is others:
+        return True
+    return len(ids) == len(others) and bool((ids == others).all())
 
 
 def use_default_arithmetic(function: Callable[P, T]) -> Callable[P, T]:
