@@ -43,6 +43,17 @@ def test_means_are_those_of_the_rows_drawn() -> None:
     assert means == pytest.approx(given[drawn].mean(axis=1), rel=1e-13)
 
 
+@pytest.mark.parametrize("n_units", [1, 3, 700, 70_000])
+def test_counts_are_those_of_the_draws(n_units: int) -> None:
+    """Counted one by one, also of more units than 16 bits can number, and in several pieces."""
+    drawn = np.random.default_rng(1).integers(0, n_units, (4, n_units))
+    for first, counts in resamples.draw_counts(n_units, 4, np.random.default_rng(1)):
+        for place, of_resample in enumerate(counts, first):
+            units, numbers = np.unique(drawn[place], return_counts=True)
+            assert np.flatnonzero(of_resample).tolist() == units.tolist()
+            assert of_resample[units].tolist() == numbers.tolist()
+
+
 def test_clusters_are_drawn_whole_and_weighted_by_their_queries() -> None:
     drawn = np.random.default_rng(2).integers(0, 3, (50, 3))
     sums, sizes = np.array([[1.0], [4.0], [9.0]]), np.array([1, 2, 6])
