@@ -27,6 +27,7 @@ from deadheat.core.measures.weighted import GainMeasure
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds import kernel as kernels
 from deadheat.plugins.bounds.documents import Unjudged, with_judged
+from deadheat.plugins.bounds.ndcg_ends import OpenSums, ndcg_ends, split_into_levels
 
 Ends = tuple[FloatArray, FloatArray]
 
@@ -223,22 +224,27 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     longest += int((unjudged.counts() + unjudged.lost).max(initial=0))
     discounts = measure.weights(max(longest, 1) if measure.cutoff is None else min(longest, measure.cutoff))
     prefix = np.concatenate(([0.0], np.cumsum(discounts)))
-
-    def find(code: int, own: slice) -> kernels.Ends:
-        above, tied, count = unjudged.above[own], unjudged.tied[own], unjudged.count[own]
-        first = np.minimum(above, len(discounts))
-        weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
-        judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
-        lost = 0 if is_list else int(unjudged.lost[code])
-        return kernels.ndcg_ends(
-            float(sums[code]),
-            np.append(np.repeat(weights, count), np.zeros(lost)),
-            judged,
-            attainable_gains(measure, judged, top),
-            discounts[: len(judged) + int(count.sum()) + lost],
-        )
-
-    return _by_query(placements, unjudged, find)
+    first = np.minimum(unjudged.above, len(discounts))
+    inside = measure.inside(unjudged.above, unjudged.tied)
+    weights = (prefix[first + inside] - prefix[first]) / unjudged.tied
+    has_weight = weights > 0
+    n_queries = placements.n_queries
+    n_weightless = np.bincount(unjudged.query, np.where(has_weight, 0, unjudged.count), n_queries).astype(np.int64)
+    if not is_list:
+        n_weightless += unjudged.lost
+    count = unjudged.count[has_weight]
+    open_sums = OpenSums(
+        sums, np.repeat(unjudged.query[has_weight], count), np.repeat(weights[has_weight], count), n_weightless
+    )
+    levels = split_into_levels(
+        judged_query,
+        gains,
+        n_queries,
+        offered_gains(measure, top),
+        discounts,
+        tries_judged=not isinstance(measure.gain, Gains),
+    )
+    return ndcg_ends(open_sums, levels)
 
 
 def gains_of_judgments(measure: nDCG, placements: Placements) -> tuple[IntArray, FloatArray]:
@@ -248,19 +254,18 @@ def gains_of_judgments(measure: nDCG, placements: Placements) -> tuple[IntArray,
     return placements.judged_query, ideal_gains(placements, measure.gain)
 
 
-def attainable_gains(measure: nDCG, judged: FloatArray, top: float) -> FloatArray:
-    """Return the gains above 0 that are tried for unjudged documents, ascending, given those of the judged ones.
+def offered_gains(measure: nDCG, top: float) -> FloatArray:
+    """Return the gains above 0 that are tried for unjudged documents of every query, ascending.
 
-    Those that a mapping names; else the highest, and those of judged documents below it, as the best label is one of
-    them.
+    Those that a mapping names; else the highest. Below it those of judged documents are tried too, as the best label is
+    among them.
     """
     if isinstance(measure.gain, Gains):
         gains = compute_gains(measure.gain, np.array(_named(measure.gain, top)))
         if gains.min() > 0:
             raise MeasureError("there are no bounds where no label has a gain of 0", measure=str(measure))
     else:
-        highest = compute_gains(measure.gain, np.array([top]))
-        gains = np.append(judged[judged < highest], highest)
+        gains = compute_gains(measure.gain, np.array([top]))
     return np.unique(gains[gains > 0])
 
 

@@ -17,19 +17,21 @@ from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.discounted import DCG, RBP, nDCG
 from deadheat.core.measures.gains import scale_top
+from deadheat.core.measures.parameters import Gains
 from deadheat.core.measures.top import F, P, R, constant_norm
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds import kernel as kernels
 from deadheat.plugins.bounds.ends import (
     Ends,
     allowed_numbers,
-    attainable_gains,
     check_scale,
     gains_of_judgments,
     has_ends,
     labels_of_ends,
     levels_of,
+    offered_gains,
 )
+from deadheat.plugins.bounds.ndcg_ends import OpenSums, ndcg_ends, split_into_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,22 +202,20 @@ def _ends_of_ndcg(measure: nDCG, pairing: Pairing) -> Ends:
         lambda placements, above, tied: _mean_weight(measure, placements, above, tied)
     )
     judged_query, gains = gains_of_judgments(measure, pairing.placements[0])
-    edges = np.searchsorted(judged_query, np.arange(pairing.placements[0].n_queries + 1)).tolist()
-    longest = max(np.diff(edges).max(initial=0) + np.bincount(pairing.documents.query, minlength=1).max(), 1)
-    discounts = measure.weights(int(longest) if measure.cutoff is None else min(int(longest), measure.cutoff))
-
-    def find(query: int, documents: slice) -> kernels.Ends:
-        judged = gains[edges[query] : edges[query + 1]]
-        n_ranks = len(judged) + documents.stop - documents.start
-        return kernels.ndcg_ends(
-            float(base[query]),
-            weights[documents],
-            judged,
-            attainable_gains(measure, judged, pairing.top),
-            discounts[:n_ranks],
-        )
-
-    return pairing.of_each_query(find)
+    documents = pairing.documents
+    n_queries = len(base)
+    n_ranks = np.bincount(judged_query, minlength=n_queries) + np.bincount(documents.query, minlength=n_queries)
+    longest = max(int(n_ranks.max(initial=0)), 1)
+    discounts = measure.weights(longest if measure.cutoff is None else min(longest, measure.cutoff))
+    levels = split_into_levels(
+        judged_query,
+        gains,
+        n_queries,
+        offered_gains(measure, pairing.top),
+        discounts,
+        tries_judged=not isinstance(measure.gain, Gains),
+    )
+    return ndcg_ends(OpenSums(base, documents.query, weights, np.zeros(n_queries, np.int64)), levels)
 
 
 JOINT_ENDS: dict[type[Measure], Callable[[Any, Pairing], Ends]] = {
