@@ -81,8 +81,9 @@ def test_moments_of_the_first_relevant_rank(seed: int) -> None:
 
     mean, variance, *_ = moments_of_orders(range(tied), value)
     a, n, m, r = array(above), array(tied), array(inside), array(relevant)
-    found = first.moments(a, n, m, r, np.array([missed]), value=lambda rank: values[rank])
-    assert [found[0][0], found[1][0]] == [near(mean), near(variance)]
+    found_mean = first.mean(a, n, m, r, np.array([missed]), value=lambda rank: values[rank])
+    found_variance = first.variance(a, n, m, r, np.array([missed]), value=lambda rank: values[rank])
+    assert [found_mean[0], found_variance[0]] == [near(mean), near(variance)]
     ((listed, chances),) = first.distributions(a, n, m, r, np.array([missed]), value=lambda rank: values[rank])
     assert chances.sum() == near(1)
     assert (listed * chances).sum() == near(mean)
@@ -222,7 +223,8 @@ def test_groups_of_one_batch_do_not_change_one_another(seed: int) -> None:
         return np.array(
             [
                 *linear.moments(n, m, gains[0, groups], gains[1, groups], weight=weigh),
-                *first.moments(a, n, m, r, missed[groups], value=lambda rank: weights[rank]),
+                first.mean(a, n, m, r, missed[groups], value=lambda rank: weights[rank]),
+                first.variance(a, n, m, r, missed[groups], value=lambda rank: weights[rank]),
                 *counts.mix(n, m, r, lambda index, count: (weights[count], weights[a[index, None] + count])),
                 *preference.moments(r, n - r, weigh),
                 pairwise.mean(patterns, sums, n),

@@ -226,7 +226,9 @@ def test_moments_of_a_large_tie_agree_with_simulation(notation: str) -> None:
 
 def test_negligible_ranks_are_not_computed_and_not_missed() -> None:
     above, tied, relevant = np.array([0]), np.array([100_000]), np.array([50_000])
-    mean, spread = first.moments(above, tied, tied, relevant, np.zeros(1), value=lambda rank: rank.astype(float))
+    groups = (above, tied, tied, relevant, np.zeros(1))
+    mean = first.mean(*groups, value=lambda rank: rank.astype(float))
+    spread = first.variance(*groups, value=lambda rank: rank.astype(float))
     n, r = 100_000, 50_000
     assert mean[0] == pytest.approx((n + 1) / (r + 1), rel=1e-13)
     assert spread[0] == pytest.approx(r * (n - r) * (n + 1) / ((r + 1) ** 2 * (r + 2)), rel=1e-11)

@@ -39,7 +39,7 @@ class FirstRanks:
     chance_missed: FloatArray
 
 
-def moments(
+def mean(
     above: IntArray,
     tied: IntArray,
     inside: IntArray,
@@ -47,8 +47,8 @@ def moments(
     value_missed: FloatArray,
     *,
     value: Callable[[IntArray], FloatArray],
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of a function of the first relevant rank.
+) -> FloatArray:
+    """Return the mean of a function of the first relevant rank.
 
     Parameters
     ----------
@@ -61,24 +61,46 @@ def moments(
 
     Returns
     -------
-    mean, variance : ndarray of shape (n_groups,)
+    ndarray of shape (n_groups,)
     """
-    value_missed = value_missed.astype(np.float64)
-    means = value_missed.copy()  # of groups without a rank inside, which no batch has
+    means = value_missed.astype(np.float64)  # of groups without a rank inside, which no batch has
+    for batch in _batch_first_ranks(above, tied, inside, relevant):
+        means[batch.index] = _mean_of_batch(batch, value(batch.rank), value_missed[batch.index])
+    return means
+
+
+def variance(
+    above: IntArray,
+    tied: IntArray,
+    inside: IntArray,
+    relevant: IntArray,
+    value_missed: FloatArray,
+    *,
+    value: Callable[[IntArray], FloatArray],
+) -> FloatArray:
+    """Return the variance of a function of the first relevant rank; parameters and shape as for :func:`mean`."""
     variances = np.zeros(len(above))
     for batch in _batch_first_ranks(above, tied, inside, relevant):
         values = value(batch.rank)
         missed = value_missed[batch.index]
-        can_miss = batch.chance_missed > 0  # where it cannot, the value may be infinite, and 0 times that is NaN
-        mean_missed = np.where(can_miss, batch.chance_missed * missed, 0.0)
-        mean = (batch.probability * values).sum(axis=1) + mean_missed
-        is_same = (values == values[:, :1]).all(axis=1, where=batch.probability > 0)
-        mean = np.where(is_same & ~can_miss, values[:, 0], mean)  # the probabilities may add up to a little less than 1
-        squares = (batch.probability * (values - mean[:, None]) ** 2).sum(axis=1)
-        square_missed = np.where(can_miss, batch.chance_missed * (missed - mean) ** 2, 0.0)
-        means[batch.index] = mean
+        mean_of_batch = _mean_of_batch(batch, values, missed)
+        squares = (batch.probability * (values - mean_of_batch[:, None]) ** 2).sum(axis=1)
+        square_missed = _weigh_missed(batch, (missed - mean_of_batch) ** 2)
         variances[batch.index] = squares + square_missed
-    return means, variances
+    return variances
+
+
+def _mean_of_batch(batch: FirstRanks, values: FloatArray, missed: FloatArray) -> FloatArray:
+    """Return the mean of each group from the values of its ranks and the value where none is relevant."""
+    mean_of_batch = (batch.probability * values).sum(axis=1) + _weigh_missed(batch, missed)
+    is_same = ((values == values[:, :1]) | (batch.probability == 0)).all(axis=1)
+    is_certain = is_same & (batch.chance_missed == 0)
+    return np.where(is_certain, values[:, 0], mean_of_batch)  # the probabilities may add up to a little less than 1
+
+
+def _weigh_missed(batch: FirstRanks, missed: FloatArray) -> FloatArray:
+    """Return numbers times the chance of a miss; 0 where there is no such chance, as the number may be infinite."""
+    return np.where(batch.chance_missed > 0, batch.chance_missed * missed, 0.0)
 
 
 def distributions(
@@ -92,7 +114,7 @@ def distributions(
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return the values that a function of the first relevant rank can take, and their probabilities.
 
-    The parameters are those of :func:`moments`. Values whose probability is below 1e-18 are left out, and nothing
+    The parameters are those of :func:`mean`. Values whose probability is below 1e-18 are left out, and nothing
     takes their place: the others add up to 1 but for rounding.
 
     Returns
@@ -114,7 +136,7 @@ def distributions(
 
 
 def _batch_first_ranks(above: IntArray, tied: IntArray, inside: IntArray, relevant: IntArray) -> Iterator[FirstRanks]:
-    """Yield how likely each rank is the first relevant one, in batches of groups; parameters as for `moments`."""
+    """Yield how likely each rank is the first relevant one, in batches of groups; parameters as for `mean`."""
     last_possible = np.minimum(inside, tied - relevant + 1)
     last_likely = np.ceil(TAIL_EXPONENT * tied / relevant).astype(np.int64) + 1
     n_ranks = np.minimum(last_possible, last_likely)
@@ -125,7 +147,8 @@ def _batch_first_ranks(above: IntArray, tied: IntArray, inside: IntArray, releva
         n_left = np.maximum(n - x + 1, 1)  # documents of the group that the x - 1 ranks above leave over
         ratio = np.where(is_rank, np.maximum(n_left - r, 0) / n_left, 1.0)  # S(x) / S(x - 1)
         none_so_far = np.cumprod(ratio, axis=1, dtype=np.float64)  # S(x)
-        none_above = np.concatenate((np.ones((len(index), 1)), none_so_far[:, :-1]), axis=1)  # S(x - 1)
+        none_above = np.ones_like(none_so_far)  # S(x - 1)
+        none_above[:, 1:] = none_so_far[:, :-1]
         probability = np.where(is_rank, none_above * np.minimum(r / n_left, 1.0), 0.0)
         must_be_inside = inside[index] > tied[index] - relevant[index]
         chance_missed = np.where(must_be_inside, 0.0, none_so_far[:, -1])

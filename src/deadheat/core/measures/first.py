@@ -59,7 +59,7 @@ class FirstTies:
         return FirstTies(self.query[keep], self.above[keep], self.tied[keep], self.inside[keep], self.count[keep])
 
 
-class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
+class FirstMeasure(RelevanceMeasure, CutMeasure):
     """A function of the rank of the first relevant document."""
 
     @abstractmethod
@@ -84,18 +84,29 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         n_seen[ties.query] = np.minimum(n_seen[ties.query], ties.above + ties.tied)
         return n_seen
 
-    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Compute mean and variance over all tie orders."""
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders, computed once for the same placements."""
+        return placements.cached(("mean", self.key), lambda: self._find_mean(placements))
+
+    def _find_mean(self, placements: Placements) -> FloatArray:
         ties = self.first_ties(placements)
         if_none = self.value_if_none(placements)
-        mean_of_ties, variance_of_ties = first.moments(
+        mean_of_ties = first.mean(
             ties.above, ties.tied, ties.inside, ties.count, if_none[ties.query], value=self.value_at_rank
         )
         mean = if_none
         mean[ties.query] = mean_of_ties
+        return mean
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        ties = self.first_ties(placements)
+        if_none = self.value_if_none(placements)
         variance = np.zeros(placements.n_queries)
-        variance[ties.query] = variance_of_ties
-        return mean, variance
+        variance[ties.query] = first.variance(
+            ties.above, ties.tied, ties.inside, ties.count, if_none[ties.query], value=self.value_at_rank
+        )
+        return variance
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value: the first relevant document is the first or last of its tie."""
@@ -256,15 +267,20 @@ class PaperMeasure(FirstMeasure):
     def value_of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the paper's value of a relevant document in a tie."""
 
-    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; the paper's formula has no variance, and looks at the ties before any policy."""
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the mean over all tie orders; the paper's formula looks at the ties before any policy."""
         if self.definition == "permutations":
-            return super().find_moments(placements)
+            return super().mean(placements)
         before_policy = placements.before or placements
         ties = before_policy.relevant(self.rel)
         part = ties.count * self.value_of_tie(ties.above, ties.tied)
-        mean = divide_or_zero(placements.by_query(part, ties.query), placements.n_relevant(self.rel))
-        return mean, np.zeros(placements.n_queries)
+        return divide_or_zero(placements.by_query(part, ties.query), placements.n_relevant(self.rel))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders; the paper's formula has none."""
+        if self.definition == "permutations":
+            return super().variance(placements)
+        return np.zeros(placements.n_queries)
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return values and probabilities; the paper's formula takes one value."""
