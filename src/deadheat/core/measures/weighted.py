@@ -18,8 +18,8 @@ from deadheat.core.placements.placements import Placements
 MOST_RANKS = 1 << 13  # in the tie of all judged documents whose best order `reachable` looks for
 
 
-def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sum of the gains of each tie, and the sum of their squared deviations from its mean gain.
+def sum_gains(placements: Placements, key: object, gains: FloatArray) -> FloatArray:
+    """Return the sum of the gains of each tie, of shape (n_ties,).
 
     Parameters
     ----------
@@ -27,24 +27,26 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
     key : hashable
         A name for the gains: measures with the same one share the sums.
     gains : ndarray of shape (n_rows,)
-
-    Returns
-    -------
-    total, squares : ndarray of shape (n_ties,)
     """
+    if not placements.have_ties:
+        return gains
+    return placements.cached(("sum_gains", key), lambda: segment_sums(gains, placements.tie_starts))
 
-    def find() -> tuple[FloatArray, FloatArray]:
-        if not placements.have_ties:
-            return gains, np.zeros(len(gains))
+
+def sum_squared_deviations(placements: Placements, key: object, gains: FloatArray) -> FloatArray:
+    """Return the sum of the squared deviations from the mean gain of each tie; parameters as for :func:`sum_gains`."""
+
+    def find() -> FloatArray:
         starts, sizes = placements.tie_starts, placements.tie_sizes
         tied = placements.tied[starts]
-        total = segment_sums(gains, starts)
-        centre = total / np.maximum(tied, 1)  # the mean gain
-        squares_of_judged = segment_sums((gains - np.repeat(centre, sizes)) ** 2, starts)
-        squares_of_unjudged = (tied - sizes) * centre**2  # their gain is 0
-        return total, squares_of_judged + squares_of_unjudged
+        mean_gain = sum_gains(placements, key, gains) / np.maximum(tied, 1)
+        squares_of_judged = segment_sums((gains - np.repeat(mean_gain, sizes)) ** 2, starts)
+        squares_of_unjudged = (tied - sizes) * mean_gain**2  # their gain is 0
+        return squares_of_judged + squares_of_unjudged
 
-    return placements.cached(("gain_moments", key), find)
+    if not placements.have_ties:
+        return np.zeros(len(gains))
+    return placements.cached(("sum_squared_deviations", key), find)
 
 
 def weighted_sum(
@@ -66,11 +68,10 @@ def weighted_sum(
     starts = placements.tie_starts
     above, tied = placements.above[starts], placements.tied[starts]
     inside = measure.inside(above, tied)
-    total_gain, squared_deviations = gain_moments(placements, *gains)
     if squares:
-        part = linear.variance(above, tied, inside, squared_deviations, weights=weights)
+        part = linear.variance(above, tied, inside, sum_squared_deviations(placements, *gains), weights=weights)
     else:
-        part = linear.mean(above, tied, inside, total_gain, weights=weights)
+        part = linear.mean(above, tied, inside, sum_gains(placements, *gains), weights=weights)
     return placements.by_query(part, placements.query[starts])
 
 

@@ -9,7 +9,7 @@ from deadheat.core.measures.families import JointMeasure, computed_once, divide_
 from deadheat.core.measures.gains import compute_gains, exponents_of_small, ideal_gains, ideal_rank
 from deadheat.core.measures.parameters import Number, parameter, parameters
 from deadheat.core.measures.registration import register
-from deadheat.core.measures.weighted import GainMeasure, gain_moments
+from deadheat.core.measures.weighted import GainMeasure, sum_gains, sum_squared_deviations
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.more_measures.ideal_sums import IdealSums
 from deadheat.plugins.more_measures.kernels import discounted_pairs
@@ -76,7 +76,9 @@ class RnDCG(AveragedMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders."""
-        total, squares = gain_moments(placements, ("scaled", self.gain), self.scaled_gains(placements))
+        gains = self.scaled_gains(placements)
+        total = sum_gains(placements, ("scaled", self.gain), gains)
+        squares = sum_squared_deviations(placements, ("scaled", self.gain), gains)
         own = np.flatnonzero(total > 0)
         starts = placements.tie_starts[own]
         query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
