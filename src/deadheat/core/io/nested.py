@@ -174,6 +174,16 @@ class JudgedScores:
     judged_scores: FloatArray
     judged_bounds: IntArray
 
+    @property
+    def n_retrieved(self) -> IntArray:
+        """The number of scores of each query, of shape (n_queries,)."""
+        return self.bounds[1:] - self.bounds[:-1]
+
+    @property
+    def n_judged(self) -> IntArray:
+        """The number of judgments of each query, of shape (n_queries,)."""
+        return self.judged_bounds[1:] - self.judged_bounds[:-1]
+
 
 def look_up_judged(
     run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, qrels_where: str

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.arrays import FloatArray, IntArray, run_sizes
 
 FEW_DOCUMENTS = 256  # up to so many, all pairs are compared; more are sorted
 
@@ -116,7 +116,7 @@ def tau_ap(first: IntArray, second: IntArray) -> float:
     order = np.argsort(second, kind="stable")
     first, second = first[order], second[order]
     starts = np.flatnonzero(np.diff(second, prepend=-1))
-    sizes = np.diff(np.append(starts, n))
+    sizes = run_sizes(starts, n)
     n_above = np.arange(n)
     n_above_in_tie = n_above - np.repeat(starts, sizes)
     in_order = _count_in_order(second, first)

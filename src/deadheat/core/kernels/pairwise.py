@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, FloatArray, IntArray, run_starts
+from deadheat.core.arrays import AnyArray, FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.kernels.segments import batches, scan_before, segment_sums
 
 
@@ -138,7 +138,7 @@ def product_patterns(late: FloatArray, early: FloatArray, above: FloatArray, sta
     Patterns
         Arrays of shape (n_groups,).
     """
-    sizes = np.diff(np.append(starts, len(late)))
+    sizes = run_sizes(starts, len(late))
 
     def sum_others(values: FloatArray) -> FloatArray:
         return np.repeat(segment_sums(values, starts), sizes) - values
@@ -170,7 +170,7 @@ def minimum_patterns(values: FloatArray, above: FloatArray, starts: IntArray) ->
     Patterns
         Arrays of shape (n_groups,).
     """
-    sizes = np.diff(np.append(starts, len(values)))
+    sizes = run_sizes(starts, len(values))
     group = np.repeat(np.arange(len(starts)), sizes)
     n_before = np.arange(len(values)) - np.repeat(starts, sizes)
 
@@ -257,7 +257,7 @@ def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatA
         is_earlier = 1 - is_later
         value = values[row]
         starts = run_starts(block)
-        sizes = np.diff(np.append(starts, len(row)))
+        sizes = run_sizes(starts, len(row))
         first = np.repeat(starts, sizes)
         place = np.arange(len(row)) - first
         n_smaller = np.cumsum(is_earlier) - is_earlier
@@ -351,6 +351,7 @@ def variance(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
 
 def _count_choices(n: AnyArray, size: int) -> FloatArray:
     """Return the number of ordered choices of `size` out of n documents, 1 where there is none: the sum is 0 then."""
-    factors = [np.maximum(n - taken, 0.0) for taken in range(size)]
-    product = np.prod(factors, axis=0)
+    product = np.maximum(n, 0.0)
+    for taken in range(1, size):
+        product = product * np.maximum(n - taken, 0.0)
     return np.where(product > 0, product, 1.0)

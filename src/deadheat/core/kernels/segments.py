@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, FloatArray, IntArray, run_starts
+from deadheat.core.arrays import AnyArray, FloatArray, IntArray, run_sizes, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
 # Segments shorter than this share a batch. NumPy adds up to 8 numbers one by one, so that the zeros with which they are
@@ -14,7 +14,7 @@ SHORT = 8
 
 def divide_or_zero(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
     """Return the quotients, and 0 where the denominator is 0."""
-    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    shape = np.broadcast(numerator, denominator).shape
     is_defined = np.asarray(denominator) != 0
     return np.divide(numerator, denominator, out=np.zeros(shape), where=is_defined)
 
@@ -79,7 +79,7 @@ def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> Flo
     """
     scanned = np.empty_like(values)
     starts = run_starts(query)
-    lengths = np.diff(np.append(starts, len(query)))
+    lengths = run_sizes(starts, len(query))
     for index, width in batches(lengths):
         place = np.arange(width)
         element = starts[index, None] + place

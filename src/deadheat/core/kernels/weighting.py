@@ -38,7 +38,7 @@ def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     if not len(values):
         return math.nan
     if weights is None:
-        return float(values.mean())
+        return float(values.sum() / len(values))
     w = divide_by_largest(weights, len(values))
     return float((w * values).sum() / w.sum())
 

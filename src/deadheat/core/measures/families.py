@@ -43,7 +43,7 @@ class CutMeasure(Measure):
         """Return how many ranks of each tie are within the cutoff."""
         if self.cutoff is None:
             return tied
-        return np.clip(self.cutoff - above, 0, tied)
+        return np.minimum(np.maximum(self.cutoff - above, 0), tied)
 
     def k(self, placements: Placements) -> IntArray:
         """Return the cutoff of each list, also where fewer are retrieved; without a cutoff the number retrieved."""

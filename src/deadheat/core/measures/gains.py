@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.errors import MeasureError
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.parameters import Gains
@@ -118,7 +118,7 @@ def ideal_rank(placements: Placements) -> IntArray:
 def rank_within_query(query: IntArray) -> IntArray:
     """Return the 0-based rank of each row among those of its query, which are adjacent."""
     starts = run_starts(query)
-    sizes = np.diff(starts, append=len(query))
+    sizes = run_sizes(starts, len(query))
     return np.arange(len(query)) - np.repeat(starts, sizes)
 
 

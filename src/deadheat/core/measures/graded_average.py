@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.kernels import pairwise
 from deadheat.core.kernels.segments import scan_before, segment_sums
 from deadheat.core.measures.families import CutMeasure, SumMeasure, computed_once
@@ -57,7 +57,7 @@ class ValueTies:
         """
         first = rows[starts]
         tied = placements.tied[first]
-        sizes = np.diff(np.append(starts, len(rows)))
+        sizes = run_sizes(starts, len(rows))
         differs_from_first = values != values[np.repeat(starts, sizes)]
         has_two_values = segment_sums(differs_from_first.astype(np.int64), starts) > 0
         return cls(
@@ -138,7 +138,7 @@ class GAP(SumMeasure, CutMeasure):
         values = self._values(placements, placements.relevance[rows])
         query = placements.query[rows]
         starts = run_starts(query, placements.above[rows])
-        sizes = np.diff(np.append(starts, len(rows)))
+        sizes = run_sizes(starts, len(rows))
         tie = np.repeat(np.arange(len(starts)), sizes)
         first_tie_of_query = np.searchsorted(query[starts], query)
         above = pairwise.minima_above(values, query, tie - first_tie_of_query)
@@ -198,7 +198,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
         rows = np.flatnonzero(placements.relevance >= self.rel)
         query = placements.query[rows]
         starts = run_starts(query, placements.above[rows])
-        sizes = np.diff(np.append(starts, len(rows)))
+        sizes = run_sizes(starts, len(rows))
         is_relevant = np.ones(len(rows))
         values = is_relevant + self.beta * compute_gains("linear", placements.relevance[rows])
         above_tie = scan_before(segment_sums(values, starts), query[starts], np.add)

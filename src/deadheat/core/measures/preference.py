@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, run_starts
+from deadheat.core.arrays import FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.kernels import preference
 from deadheat.core.kernels.segments import scan_before, segment_sums
 from deadheat.core.measures.families import JointMeasure, divide_moments
@@ -62,7 +62,7 @@ class bpref(JointMeasure, RelevanceMeasure):
         """Return the ties with a relevant document, by the numbers of judged documents."""
         rows = np.flatnonzero(placements.relevance >= min(0, self.rel))
         starts = run_starts(placements.query[rows], placements.above[rows])
-        sizes = np.diff(np.append(starts, len(rows)))
+        sizes = run_sizes(starts, len(rows))
         query = placements.query[rows][starts]
         is_relevant = placements.relevance[rows] >= self.rel
         n_relevant = segment_sums(is_relevant.astype(np.int64), starts)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.kernels import prefix_counts
 from deadheat.core.kernels.segments import divide_or_zero, scan_before, segment_sums
 from deadheat.core.measures.base import Measure
@@ -56,11 +56,11 @@ class GainTies(KindTies):
         rows = highest_first[gains[highest_first] > 0]
         query, above, gains = placements.query[rows], placements.above[rows], gains[rows]
         starts = run_starts(query, above)
-        sizes = np.diff(np.append(starts, len(rows)))
+        sizes = run_sizes(starts, len(rows))
         tie = np.repeat(np.arange(len(starts)), sizes)
         kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
         tie_of_kind = tie[kinds]
-        n_of_kind = np.diff(np.append(kinds, len(rows)))
+        n_of_kind = run_sizes(kinds, len(rows))
         column = np.arange(len(kinds)) - np.searchsorted(tie_of_kind, tie_of_kind)  # the place of a kind in its tie
         n_kinds = int(column.max(initial=0)) + 1
         counts = np.zeros((len(starts), n_kinds), np.int64)

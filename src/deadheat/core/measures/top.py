@@ -52,7 +52,7 @@ class TopMeasure(SumMeasure):
     def _ties(self, placements: Placements) -> tuple[counts.Relevant, IntArray]:
         """Return the ties with a document that counts, and how many ranks of each are in the top k."""
         ties = placements.relevant(getattr(self, "rel", 0))
-        inside = np.clip(self.k(placements)[ties.query] - ties.above, 0, ties.tied)
+        inside = np.minimum(np.maximum(self.k(placements)[ties.query] - ties.above, 0), ties.tied)
         return ties, inside
 
     def divisor(self, placements: Placements) -> FloatArray:

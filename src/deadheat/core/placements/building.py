@@ -113,7 +113,9 @@ def _order_rows(rows: PlacedRows, *, by_doc_id: bool) -> IntArray:
     if not is_same_as_next.any():
         return order
     # the rows that share a tie, which mostly are few, are sorted by relevance too
-    is_shared = np.append(is_same_as_next, [False]) | np.append([False], is_same_as_next)
+    is_shared = np.zeros(len(tie), np.bool_)
+    is_shared[:-1] |= is_same_as_next
+    is_shared[1:] |= is_same_as_next
     places = np.flatnonzero(is_shared)
     shared_rows = order[places]
     keys = [-rows.relevance[shared_rows], tie[shared_rows]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, IntArray, run_starts
+from deadheat.core.arrays import FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.data.rows import Blocks
 from deadheat.core.data.run import Run
 from deadheat.core.io.guarding import check_threads
@@ -114,7 +114,7 @@ def group_scores(frame: pl.DataFrame) -> ScoreGroups:
     n_queries = len(columns.query_ids)
     query = columns.query[starts]
     above = starts - columns.first_rows[query]
-    sizes = np.diff(np.append(starts, len(columns.scores)))
+    sizes = run_sizes(starts, len(columns.scores))
     scores = columns.scores[starts]
     ties = np.flatnonzero(sizes > 1)
     return ScoreGroups(

@@ -50,14 +50,14 @@ class MappingEngine:
         """Return the placements of the judged documents that were looked up, by counts of scores."""
         unjudged = self._check_unjudged_queries()
         numbers = self._numbers
-        judged_query = np.repeat(np.arange(len(self._query_ids)), np.diff(numbers.judged_bounds))
+        judged_query = np.repeat(np.arange(len(self._query_ids)), numbers.n_judged)
         retrieved = np.flatnonzero(~np.isnan(numbers.judged_scores))  # judgments whose document was retrieved
         scores = round_scores(numbers.judged_scores[retrieved], self._precision)
         query = judged_query[retrieved]
         counts = count_above_and_tied(self._scores, numbers.bounds, query, scores)
         lists = RetrievedLists(
             query_ids=np.array(self._query_ids, dtype=object),
-            n_retrieved=np.diff(numbers.bounds),
+            n_retrieved=numbers.n_retrieved,
             ends_in_tie=counts.ends_in_tie,
             top_score=counts.top_score,
             retrieves_itself=self._find_self_retrieving(),
@@ -83,7 +83,8 @@ class MappingEngine:
         unjudged = sorted(self._retrieved.mapping.keys() - self._judged.keys())
         if len(unjudged) == len(self._retrieved.mapping):
             refuse_no_common_query(self._qrels, self._run, self._query_ids, unjudged)
-        self._retrieved.numbers(unjudged)  # raises for a bad score, as a frame of the same rows does
+        if unjudged:
+            self._retrieved.numbers(unjudged)  # raises for a bad score, as a frame of the same rows does
         return unjudged
 
     def _find_self_retrieving(self) -> BoolArray:

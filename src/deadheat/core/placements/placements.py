@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, find_places, run_starts
+from deadheat.core.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    find_places,
+    run_sizes,
+    run_starts,
+)
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Renderable
 from deadheat.core.errors import ABSENT
@@ -228,7 +237,7 @@ class Placements(Renderable):
     @cached_property
     def tie_sizes(self) -> IntArray:
         """The number of judged documents in each of these ties, of shape (n_ties,)."""
-        return np.diff(np.append(self.tie_starts, len(self.query)))
+        return run_sizes(self.tie_starts, len(self.query))
 
     def relevant(self, rel: float) -> Relevant:
         """Return the ties with documents of relevance `rel` or more."""
@@ -243,7 +252,7 @@ class Placements(Renderable):
         if self.have_ties:
             starts = run_starts(query, above)
         first_rows = np.arange(len(rows))[starts]
-        count = np.diff(np.append(first_rows, len(rows)))
+        count = run_sizes(first_rows, len(rows))
         first_row_of_query = np.searchsorted(query, np.arange(self.n_queries))
         query_of_tie = query[starts]
         before = first_rows - first_row_of_query[query_of_tie]

@@ -55,18 +55,18 @@ def count_above_and_tied(
     start = bounds[block]
     stop = bounds[block + 1]
     # `first` is the place of the first of the scores that are equal to the given one, in sorted blocks
-    is_first_known = np.zeros(len(block), np.bool_)
     first = start.copy()
+    searched: IntArray | slice = slice(None)
     if rows is not None:
         is_first_of_equal = (rows == start) | (scores[rows - 1] != given)
         is_first_known = ~is_unsorted[block] & is_first_of_equal
         first = rows.copy()
+        searched = np.flatnonzero(~is_first_known)
     if is_unsorted.any():  # blocks without a given score need no sort
         has_given = np.zeros_like(is_unsorted)
         has_given[block] = True
         scores = sort_blocks(scores, bounds, is_unsorted & has_given)
         is_unsorted = is_unsorted & ~has_given
-    searched = np.flatnonzero(~is_first_known)
     first[searched] = _bisect(scores, start[searched], stop[searched], given[searched], np.greater)
     tied = np.ones_like(first)
     next_scores = scores[np.minimum(first + 1, len(scores) - 1)]
@@ -82,10 +82,10 @@ def find_rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
     rises = scores[1:] > scores[:-1]
     inner_bounds = bounds[(bounds > 0) & (bounds < len(scores))]
     rises[inner_bounds - 1] = False  # from one block to the next a score may rise
-    is_rising = np.zeros(len(bounds) - 1, np.bool_)
-    if rises.any():  # mostly none does, and this look is the faster one
-        is_rising[np.searchsorted(bounds, np.flatnonzero(rises), side="right") - 1] = True
-    return is_rising
+    if not rises.any():  # mostly none does, and this look is the faster one
+        return np.zeros(len(bounds) - 1, np.bool_)
+    n_rises_before = np.searchsorted(np.flatnonzero(rises), bounds)
+    return n_rises_before[1:] > n_rises_before[:-1]
 
 
 def sort_descending(scores: FloatArray, bounds: IntArray) -> FloatArray:
@@ -106,7 +106,7 @@ def sort_blocks(scores: FloatArray, bounds: IntArray, is_wanted: BoolArray) -> F
 
 def group_rows_by_length(bounds: IntArray, is_wanted: BoolArray) -> Iterator[IntArray]:
     """Yield the rows of the wanted blocks, those of one length together, of shape (n_blocks, length)."""
-    sizes = np.diff(bounds)
+    sizes = bounds[1:] - bounds[:-1]
     starts = bounds[:-1]
     lengths = sorted(set(sizes[is_wanted].tolist()))  # np.unique loads numpy.ma, longer than it takes to evaluate
     for length in lengths:
@@ -116,7 +116,7 @@ def group_rows_by_length(bounds: IntArray, is_wanted: BoolArray) -> Iterator[Int
 
 def _find_ends(scores: FloatArray, bounds: IntArray, is_unsorted: BoolArray) -> tuple[BoolArray, FloatArray]:
     """Return which blocks end in a tie, and the highest score of each, NaN of an empty one."""
-    sizes = np.diff(bounds)
+    sizes = bounds[1:] - bounds[:-1]
     ends_in_tie = sizes > 1
     last = bounds[1:][ends_in_tie] - 1
     ends_in_tie[ends_in_tie] = scores[last] == scores[last - 1]
