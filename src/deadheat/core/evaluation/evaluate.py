@@ -25,10 +25,11 @@ from deadheat.core.evaluation.evaluate_runs import evaluate_many
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.evaluations import Evaluations
 from deadheat.core.evaluation.query_columns import Weights
-from deadheat.core.evaluation.systems import System, are_runs, find_systems, is_system
+from deadheat.core.evaluation.systems import System, are_runs, find_systems, has_system, is_system
 from deadheat.core.evaluation.together import check_asked, feature_named, feature_of
 from deadheat.core.evaluation.warned import warn, warn_of_one_table
 from deadheat.core.io.duplicates import refuse_merging
+from deadheat.core.measures.base import Measure
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.measures.selection import choose_measures
 from deadheat.core.placements.place import open_judgments, open_pair
@@ -223,7 +224,7 @@ def evaluate(
     check_asked(options, find_features(qrels, run))
     if is_system(run):
         return _evaluate_system(qrels, run, measures, options)
-    if isinstance(run, Mapping) and any(is_system(system) for system in run.values()):
+    if isinstance(run, Mapping) and has_system(run.values()):
         return _evaluate_systems(qrels, run, measures, options)
     if judges_runs(qrels):
         return _evaluate_judged(qrels, run, measures, options)
@@ -250,7 +251,7 @@ def evaluate(
                 remaining_qrels = exclusion.of_qrels(opened_qrels.normalized(normalize_ids))
                 judgments = check_collection(remaining_qrels, collection, rel, strict=strict)
                 check_asked(options, find_features(judgments, run))
-                chosen = choose_measures(find_kind_of_qrels(judgments), measures)
+                chosen = _choose_for(judgments, measures, chosen)
             tie_keys = find_tie_keys(source, then_by)
             remaining_run = exclusion.of_run(opened_run.normalized(normalize_ids))
             runs.append(remaining_run.then_by(*tie_keys, score_precision=conventions.score_precision))
@@ -279,6 +280,14 @@ def _list_batches(
 
     sources: dict[str, Source] = name_items(run.items())
     return group_in_pieces(list(sources.items()), lambda item: as_path(item[1]))
+
+
+def _choose_for(qrels: Qrels, measures: Measures, parsed: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """Return the measures under the kind of the judgments; of documents, those that were parsed before."""
+    kind = find_kind_of_qrels(qrels)
+    if kind is DOCUMENTS:
+        return parsed
+    return choose_measures(kind, measures)
 
 
 def _weigh(evaluation: Evaluation, weights: Weights | None, queries: Source | None) -> Evaluation:

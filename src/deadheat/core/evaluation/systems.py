@@ -66,7 +66,12 @@ def is_system(source: object) -> TypeGuard[System]:
     >>> is_system(Repeats([{"q": ["a"]}, {"q": ["b"]}])), is_system({"q": ["a"]})
     (True, False)
     """
-    return isinstance(getattr(type(source), "kind_of_system", None), str)
+    return has_system([source])
+
+
+def has_system(sources: Iterable[object]) -> bool:
+    """Tell whether some of these sources are several runs of one system each."""
+    return any(isinstance(getattr(kind, "kind_of_system", None), str) for kind in set(map(type, sources)))
 
 
 def are_runs(

@@ -71,12 +71,23 @@ class TieSpread:
     @use_default_arithmetic
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
-        return np.where(self.is_right, 1.0, self.measure.mean(self.measure.near(ranked)))
+        return self._count_right(self.measure.mean(self.measure.near(ranked)))
+
+    def _count_right(self, values: FloatArray) -> FloatArray:
+        """Return a copy of the values, with 1 for the queries that are right."""
+        if not self._may_be_right:
+            return np.array(values, np.float64)
+        return np.where(self.is_right, 1.0, values)
+
+    @property
+    def _may_be_right(self) -> bool:
+        """Whether queries may score 1 as nothing is relevant."""
+        return self.no_relevant in COUNT_1 and self.measure.is_share
 
     @cached_property
     def is_right(self) -> BoolArray:
         """Which queries score 1 as nothing is relevant, if that is asked for: all, or those that retrieve nothing."""
-        if self.no_relevant not in COUNT_1 or not self.measure.is_share:
+        if not self._may_be_right:
             return np.zeros(self.placements.n_queries, np.bool_)
         if self.no_relevant == "one":
             return ~self.has_relevant
@@ -86,7 +97,7 @@ class TieSpread:
     @use_default_arithmetic
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
-        return np.where(self.is_right, 1.0, self.measure.mean(self._near))
+        return self._count_right(self.measure.mean(self._near))
 
     @cached_property
     @use_default_arithmetic
@@ -108,8 +119,8 @@ class TieSpread:
         """Smallest and largest value."""
         if not self.placements.have_ties:
             return self.mean, self.mean
-        low, high = (np.where(self.is_right, 1.0, end) for end in self.measure.extremes(self._near))
-        return low, high
+        low, high = self.measure.extremes(self._near)
+        return self._count_right(low), self._count_right(high)
 
     @cached_property
     @use_default_arithmetic

@@ -20,7 +20,7 @@ from deadheat.core.placements.matching import hint_at_lost_zeros
 from deadheat.core.wording import format_count, format_list
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
-PADDED = re.compile("0+[0-9]+")
+PADDED = re.compile("^0+[0-9]+$", re.MULTILINE)
 
 
 def warn(
@@ -37,8 +37,9 @@ def warn(
     """
     lacking = _missing(evaluations) if missing is None else ()
     first = next(iter(evaluations.values()))
-    # of what looks swapped the advice on levels would mislead
-    of_levels = () if any(looks_swapped(qrels, run) for run in runs.values()) else _levels(first, qrels)
+    of_levels = list(_levels(first, qrels))
+    if of_levels and any(looks_swapped(qrels, run) for run in runs.values()):
+        of_levels = []  # the advice on levels would mislead
     of_ids = (told for name, run in runs.items() for told in _ids(evaluations[name], qrels, run))
     _tell([*of_levels, *lacking, *_heavy(first), *of_ids])
 
@@ -129,12 +130,11 @@ def _other_chunks(qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
 def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
     """Find judged documents with zeros in front that the run lost."""
     # what follows reads all rows; who reads ids as numbers loses the zeros of all of them
-    has_zeros = (any(map(PADDED.fullmatch, table.rows.sample_documents(LOOKED))) for table in (qrels, run))
-    if not next(has_zeros) or next(has_zeros):
+    if not _shows_zeros(qrels) or _shows_zeros(run):
         return
     judged = qrels.to_polars()["doc_id"].unique()
     found = pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String)
-    padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
+    padded = judged.filter(judged.str.contains(PADDED.pattern) & ~judged.is_in(found.implode()))
     retrieved = run.rows.find_documents(padded.str.strip_chars_start("0").unique())
     lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
@@ -143,6 +143,12 @@ def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Dead
             f" {'is' if len(lost) == 1 else 'are'} not retrieved, and {lost[0].lstrip('0')!r} is: zeros in front were"
             f" lost in {run.where}, read ids as text"
         )
+
+
+def _shows_zeros(table: DocumentTable) -> bool:
+    """Tell whether one of the first documents of a table is a number with zeros in front."""
+    documents = table.rows.sample_documents(LOOKED)
+    return PADDED.search("\n".join(documents)) is not None  # in a tenth of the time that a look at each takes
 
 
 def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[DeadheatWarning]:

@@ -197,6 +197,10 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __repr__(self) -> str:
         """Return the notation: what prints can be parsed."""
+        return self._notation
+
+    @cached_property
+    def _notation(self) -> str:
         shown = []
         for parameter in fields(self):
             value = getattr(self, parameter.name)
