@@ -13,11 +13,10 @@ import scipy
 
 import deadheat as dh
 from deadheat import Cases, Collection
-from deadheat.core.cli import main
 from deadheat.plugins.bench.cases import Case
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from oracle.orders import all_orders
-from support.command import facts_of, runner
+from support.command import call, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +79,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ok(command: str, *arguments: str) -> str:
-    result = runner().invoke(main, [*command.split(), *arguments])
+    result = call(*command.split(), *arguments)
     assert result.exit_code == 0, result.output
     return result.stdout
 

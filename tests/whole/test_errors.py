@@ -15,8 +15,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core import errors
-from deadheat.core.errors import Advice
-from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.errors import Advice, DeadheatError, DeadheatWarning
 from deadheat.plugins.bench.retrievers.reranking import make_retrievers
 from deadheat.plugins.gates.notation import parse_gate
 from deadheat.stats import sample_size

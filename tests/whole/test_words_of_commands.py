@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.core.cli.errors import error_message
-from deadheat.core.errors import Advice
-from deadheat.errors import DataError, MeasureError, ParameterError
+from deadheat.errors import Advice, DataError, MeasureError, ParameterError
 from support.command import call, command
 
 if TYPE_CHECKING:

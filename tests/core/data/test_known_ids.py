@@ -14,8 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.known_ids import collect_ids
-from deadheat.core.errors import Advice
-from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
+from deadheat.errors import Advice, ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
 from support.command import call
 from support.error_parts import raises_parts
 

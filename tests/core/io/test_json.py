@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from deadheat.api import Kind
-    from deadheat.errors import DataError
 
     Nested = Mapping[str, Mapping[str, float]]
+
+NESTED = "{query_id: {doc_id: number}} or {query_id: [doc_id, ...]}"
+GOOD_LINE = '{"qid": "q", "docno": "d", "score": 1}'
 
 
 def written(tmp_path: Path, content: str | bytes, name: str) -> Path:
@@ -71,44 +73,35 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "error", "message"),
+    ("content", "error", "match", "parts"),
     [
-        ("[1, 2]", FileFormatError, "expected {query_id: {doc_id: number}} or {query_id: [doc_id, ...]}, got a list"),
-        ("3", FileFormatError, "got '3'"),
-        ('{"q": "a"}', SourceTypeError, "for query 'q'"),
-        ('{"q": 1.5}', SourceTypeError, "got float 1.5 for query 'q'"),
-        (
-            '{"q": {"d": {"e": 1}}}',
-            DataError,
-            "score of document 'd' for query 'q' is not a number: {'e': 1}",
-        ),
-        ('{"q": {"d": "1.5"}}', DataError, "is not a number: '1.5'"),
-        ('{"q": {"d": null}}', DataError, "is not a number: None"),
-        ('{"q": {"a": 1.5, "d": NaN}}', DataError, "document 'd' for query 'q' is NaN"),
-        ('{"q": {"d": 9007199254740993}}', DataError, "is 9007199254740993, an integer or decimal beyond 2**53"),
-        (f'{{"q": {{"d": 1{"0" * 400}}}}}', DataError, "beyond 2**53"),
-        (
-            '{"q": {"a": Infinity, "b": 1e400, "c": 2e400}}',
-            DataError,
-            "score is beyond the range of float64: '1e400'",
-        ),
-        ('{"q": {"d": 1, "d": 2}}', DuplicateError, "x.json:1: key 'd' appears twice in one object"),
-        ('{"q": {"d": 1}, "q": {"e": 2}}', DuplicateError, "key 'q' appears twice"),
-        ('{"": {"d": 1}}', DataError, "empty string"),
-        ('{"q": {"a": 1, "": 1}}', DataError, "empty string"),
-        (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "lone surrogate"),
-        (
-            "[" * 100_000 + "]" * 100_000,
-            MalformedRowError,
-            "JSON with lists and objects nested more than 200 levels deep",
-        ),
-        ("", DataError, "empty, expected {query_id: {doc_id: number}}"),
-        ("{}", DataError, "it has no queries"),
+        ("[1, 2]", FileFormatError, None, {"found": "a list", "allowed": NESTED}),
+        ("3", FileFormatError, None, {"found": "'3'", "allowed": NESTED}),
+        ('{"q": "a"}', SourceTypeError, None, {"found": "str 'a' for query 'q'"}),
+        ('{"q": 1.5}', SourceTypeError, None, {"found": "float 1.5 for query 'q'"}),
+        ('{"q": {"d": {"e": 1}}}', DataError, "'d' .* 'q' .*: {'e': 1}", {}),
+        ('{"q": {"d": "1.5"}}', DataError, "not a number: '1.5'", {}),
+        ('{"q": {"d": null}}', DataError, "not a number: None", {}),
+        ('{"q": {"a": 1.5, "d": NaN}}', DataError, "'d' .* 'q' is NaN", {}),
+        ('{"q": {"d": 9007199254740993}}', DataError, r"9007199254740993, .* 2\*\*53", {}),
+        (f'{{"q": {{"d": 1{"0" * 400}}}}}', DataError, r"beyond 2\*\*53", {}),
+        ('{"q": {"a": Infinity, "b": 1e400, "c": 2e400}}', DataError, "float64: '1e400'", {}),
+        ('{"q": {"d": 1, "d": 2}}', DuplicateError, "key 'd' .* twice", {"line": 1}),
+        ('{"q": {"d": 1}, "q": {"e": 2}}', DuplicateError, "key 'q' .* twice", {"line": 1}),
+        ('{"": {"d": 1}}', DataError, "empty string", {}),
+        ('{"q": {"a": 1, "": 1}}', DataError, "empty string", {}),
+        (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "lone surrogate", {"line": 1}),
+        ("[" * 100_000 + "]" * 100_000, MalformedRowError, "200 levels", {}),
+        ("", DataError, "empty", {"allowed": NESTED}),
+        ("{}", DataError, "no queries", {}),
     ],
 )
-def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=re.escape(message)):
-        scan(written(tmp_path, content, "x.json"), "run")
+def test_a_wrong_dict_of_dicts(
+    tmp_path: Path, content: str, error: type[DeadheatError], match: str | None, parts: dict[str, object]
+) -> None:
+    path = written(tmp_path, content, "x.json")
+    with raises_parts(error, match, path=path, **parts):
+        scan(path, "run")
 
 
 def test_a_relevance_must_be_finite(tmp_path: Path) -> None:
@@ -172,41 +165,38 @@ def test_infinite_scores_are_scores(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "error", "message"),
+    ("bad", "error", "match", "parts"),
     [
-        ("{", MalformedRowError, "invalid JSON, '{': Expecting"),
-        ("[1, 2]", MalformedRowError, "expected one JSON object a line, got '[1, 2]'"),
-        ('{"qid": "q", "docno": "d", "score": 1} {}', MalformedRowError, "Extra data"),
-        ('{"qid": "q", "score": 1}', MalformedRowError, "object without 'docno', expected qid, docno, score: "),
-        ('{"qid": "q", "docno": "d"}', MalformedRowError, "object without 'score'"),
-        ('{"qid": "q", "docno": null, "score": 1}', DataError, "docno must be a string or a number, got 'null'"),
-        ('{"qid": "", "docno": "d", "score": 1}', DataError, "qid must be a string"),
-        ('{"qid": true, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number, got 'true'"),
-        ('{"qid": {"a": 1}, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number"),
-        ('{"qid": "q", "docno": "d", "score": "1"}', DataError, "score must be a number, got '\"1\"'"),
-        ('{"qid": "q", "docno": "d", "score": null}', DataError, "score must be a number, got 'null'"),
-        ('{"qid": "q", "docno": "d", "score": NaN}', DataError, "score must be a number, got NaN"),
-        ('{"qid": "q", "docno": "d", "score": 1e400}', DataError, "beyond the range of float64"),
-        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', DataError, "integer or decimal beyond 2**53"),
-        (
-            '{"qid": "q", "docno": "d", "docno": "e", "score": 1}',
-            DuplicateError,
-            "key 'docno' appears twice in one object, expected once",
-        ),
-        (r'{"qid": "q", "docno": "d", "docn\u006f": "e", "score": 1}', DuplicateError, "key 'docno' appears twice"),
-        ('{"qid": "q", "docno": "d", "score": 1, "score": 2}', DuplicateError, "key 'score' appears twice"),
-        (r'{"qid": "q", "docno": "\ud800", "score": 1}', MalformedRowError, "docno '\\ud800' has a lone surrogate"),
-        (r'{"qid": "a\udc00b", "docno": "d", "score": 1}', MalformedRowError, "qid 'a\\udc00b' has a lone surrogate"),
+        ("{", MalformedRowError, "invalid JSON, '{'", {}),
+        ("[1, 2]", MalformedRowError, None, {"given": "[1, 2]", "allowed": "one JSON object a line"}),
+        (f"{GOOD_LINE} {{}}", MalformedRowError, "Extra data", {}),
+        ('{"qid": "q", "score": 1}', MalformedRowError, "without 'docno'", {"allowed": "qid, docno, score"}),
+        ('{"qid": "q", "docno": "d"}', MalformedRowError, "without 'score'", {"allowed": "qid, docno, score"}),
+        ('{"qid": "q", "docno": null, "score": 1}', DataError, "docno must .* got 'null'", {}),
+        ('{"qid": "", "docno": "d", "score": 1}', DataError, "qid must .* got '\"\"'", {}),
+        ('{"qid": true, "docno": "d", "score": 1}', MalformedRowError, "qid must .* got 'true'", {}),
+        ('{"qid": {"a": 1}, "docno": "d", "score": 1}', MalformedRowError, 'qid must .* got \'{"a"', {}),
+        ('{"qid": "q", "docno": "d", "score": "1"}', DataError, "score must", {"given": '"1"'}),
+        ('{"qid": "q", "docno": "d", "score": null}', DataError, "score must", {"given": "null"}),
+        ('{"qid": "q", "docno": "d", "score": NaN}', DataError, "score must", {"found": "NaN ('NaN')"}),
+        ('{"qid": "q", "docno": "d", "score": 1e400}', DataError, "float64: '1e400'", {}),
+        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', DataError, r"beyond 2\*\*53", {}),
+        ('{"qid": "q", "docno": "d", "docno": "e", "score": 1}', DuplicateError, "'docno' .* twice", {}),
+        (r'{"qid": "q", "docno": "d", "docn\u006f": "e", "score": 1}', DuplicateError, "'docno' .* twice", {}),
+        ('{"qid": "q", "docno": "d", "score": 1, "score": 2}', DuplicateError, "'score' .* twice", {}),
+        (r'{"qid": "q", "docno": "\ud800", "score": 1}', MalformedRowError, r"docno '\\ud800' .*surrogate", {}),
+        (r'{"qid": "a\udc00b", "docno": "d", "score": 1}', MalformedRowError, r"qid 'a\\udc00b' .*surrogate", {}),
         # no deeper: the oldest Polars ends the process at 100,000, and how deep Python 3.14 goes depends on the stack
-        ("[" * 300 + "]" * 300, MalformedRowError, "nested more than 200 levels deep"),
+        ("[" * 300 + "]" * 300, MalformedRowError, "200 levels", {}),
     ],
 )
-def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:
-    good = '{"qid": "q", "docno": "d", "score": 1}'
-    path = written(tmp_path, f"{good}\n\n{good}\n{bad}\n{bad}\n{good}\n", "x.jsonl")
-    with pytest.raises(error, match=re.escape(message)) as caught:
+def test_the_first_bad_line_is_named(
+    tmp_path: Path, bad: str, error: type[DataError], match: str | None, parts: dict[str, object]
+) -> None:
+    lines_before = f"{GOOD_LINE}\n\n{GOOD_LINE}\n"
+    path = written(tmp_path, f"{lines_before}{bad}\n{bad}\n{GOOD_LINE}\n", "x.jsonl")
+    with raises_parts(error, match, path=path, line=4, **parts):
         scan(path, "run")
-    assert str(caught.value).startswith(f"{path}:4: ")
 
 
 def test_wrong_columns(tmp_path: Path) -> None:

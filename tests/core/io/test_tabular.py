@@ -17,11 +17,11 @@ from hypothesis import given, strategies as st
 import deadheat as dh
 from deadheat import Qrels, Run
 from deadheat.api import Content
-from deadheat.core.errors import Advice
 from deadheat.core.io.columns import resolve_columns
 from deadheat.core.io.formats import choose_format, delimited, locate, read_tag, scan
 from deadheat.core.io.formats.delimited import HeaderFile, parse_rows, read_rows
 from deadheat.errors import (
+    Advice,
     ColumnError,
     DataError,
     FileFormatError,
@@ -29,7 +29,7 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from support.command import call
+from support.command import call, names_in
 from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
@@ -152,14 +152,15 @@ def test_text_files_may_have_names_that_stand_for_others(tmp_path: Path, suffix:
 
 
 def test_a_missing_column_is_named_with_what_there_is() -> None:
-    with pytest.raises(ColumnError) as caught:
-        resolve_columns(["query_id", "doc_idd", "score"], "run", where="my.csv")
-    assert str(caught.value) == (
-        "my.csv: run without a column 'doc_id': found 'query_id', 'doc_idd', 'score', expected one of 'doc_id', "
-        "'doc-id', 'corpus-id', 'corpus_id', 'docno', 'docid', 'docId', 'doc', 'document_id', 'documentId', 'pid', "
-        "'passage_id' and 18 more. Did you mean 'doc_id'? Rename the column, or give columns={'doc_id': 'doc_idd'}; "
-        "dh.read_run takes these"
-    )
+    columns = ["query_id", "doc_idd", "score"]
+    with raises_parts(ColumnError, path=Path("my.csv")) as caught:
+        resolve_columns(columns, "run", where="my.csv")
+    missing, *found = names_in(str(caught.value.problem))
+    assert (missing, found) == ("doc_id", columns)
+    assert names_in(str(caught.value.allowed))[:3] == ["doc_id", "doc-id", "corpus-id"]
+    assert isinstance(caught.value.hint, Advice)
+    assert (caught.value.hint.argument, caught.value.hint.value) == ("columns", {"doc_id": "doc_idd"})
+    assert str(caught.value.python).startswith("dh.read_run ")
 
 
 PAIRS = [  # of retrieved and of relevant documents

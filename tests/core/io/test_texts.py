@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import Advice
 from deadheat.core.io.texts import MATCH_TEXTS
-from deadheat.errors import ColumnError, NothingJudgedWarning, SourceTypeError
+from deadheat.errors import Advice, ColumnError, NothingJudgedWarning, SourceTypeError
 from support.command import call
 from support.error_parts import raises_parts
 
