@@ -236,4 +236,5 @@ def _describe_sizes(values: NDArray[Any]) -> str:
     if values.ndim != 1 or values.dtype.kind not in "iu":
         return f"shape {values.shape}, dtype {values.dtype}"
     numbers = format_count(len(values), "number that sums", "numbers that sum")
-    return f"{numbers} to {int(values.sum())}, the lowest {values.min(initial=0)}"
+    lowest = min(values.tolist(), default=0)
+    return f"{numbers} to {int(values.sum())}, the lowest {lowest}"
