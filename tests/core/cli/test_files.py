@@ -134,20 +134,13 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
         (["ties", "bm25.run", "-o", "no/x.json"], 2, ["no such folder: 'no'"]),
         (["evaluate", "qrels.txt", "bm25.run", "-o", "."], 2, ["is a folder"]),
         (["evaluate", "none.txt", "bm25.run", "a.run", "b.run"], 3, ["none.txt: no", "a.run: no", "b.run: no"]),
-        (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["Did you mean 'nDCG' or 'RnDCG'?"]),
-        (["convert", "bm25.run", "x.png"], 2, ["'x.png' names no format: give --to trec, csv"]),
-        (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' names no format: give --to trec, csv"]),
-        (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' names no format: give --format"]),
-        (
-            ["ties", "bm25.run", "-o", "x.trec"],
-            2,
-            [
-                "'x.trec' names trec, which this command cannot print",
-                "--format table, json, csv, markdown, latex or html",
-            ],
-        ),
-        (["measures", "RR", "-o", "x.csv"], 2, ["'x.csv' names csv, which this command cannot print"]),
-        (["demo", "-o", "x.tex"], 2, ["'x.tex' names latex, which this command cannot print"]),
+        (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["'nDCG' or 'RnDCG'"]),
+        (["convert", "bm25.run", "x.png"], 2, ["'x.png' names no format", "--to trec, csv"]),
+        (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' names no format", "--to trec, csv"]),
+        (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' names no format", "--format table"]),
+        (["ties", "bm25.run", "-o", "x.trec"], 2, ["'x.trec' names trec", "--format table", "latex or html"]),
+        (["measures", "RR", "-o", "x.csv"], 2, ["'x.csv' names csv", "--format table"]),
+        (["demo", "-o", "x.tex"], 2, ["'x.tex' names latex", "--format table"]),
     ],
 )
 def test_outputs_and_inputs_are_checked_first(

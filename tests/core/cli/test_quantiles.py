@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from support.command import call, facts_of, ok
+from support.command import call, facts_of, names_in, ok
 
 QUANTILES = (0.1, 0.5, 0.75)
 
@@ -107,21 +107,23 @@ def test_quantiles_of_strata_and_of_counts(files: tuple[str, str, str], tmp_path
 
 @pytest.mark.plugins("columns")
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "names"),
     [
-        (("--quantiles", "1.5"), "expected numbers between 0 and 1, such as 0.25,0.5,0.75; got '1.5'"),
-        (("--quantiles", "0,0.5"), "expected numbers between 0 and 1"),
-        (("--quantiles", "median"), "got 'median'"),
-        (("--quantiles", "nan"), "got 'nan'"),
-        (("--quantiles", ""), "got ''"),
-        (("--quantiles", "0.5", "--format", "trec"), "--format trec has no place for what --quantiles adds"),
-        (("--quantiles", "0.5", "--cluster", "doc", "--ci"), "independent queries: leave out --cluster"),
-        (("--quantiles", "0.5", "--ci-method", "t"), "--ci-method is for intervals: give --ci too"),
-        (("--quantiles", "0.5", "--score-columns", "all"), "--quantiles is not for columns"),
-        (("--table", "quantiles", "--format", "csv"), "--table quantiles: there is none here. There are scores"),
+        (("--quantiles", "1.5"), ["--quantiles", "1.5"]),
+        (("--quantiles", "0,0.5"), ["--quantiles", "0,0.5"]),
+        (("--quantiles", "median"), ["--quantiles", "median"]),
+        (("--quantiles", "nan"), ["--quantiles", "nan"]),
+        (("--quantiles", ""), ["--quantiles", ""]),
+        (("--quantiles", "0.5", "--format", "trec"), ["--format", "--quantiles"]),
+        (("--quantiles", "0.5", "--cluster", "doc", "--ci"), ["--quantiles", "--cluster"]),
+        (("--quantiles", "0.5", "--ci-method", "t"), ["--ci-method", "--ci"]),
+        (("--quantiles", "0.5", "--score-columns", "all"), ["--quantiles", "--columns"]),
+        (("--table", "quantiles", "--format", "csv"), ["--table"]),
     ],
 )
-def test_what_cannot_be_given_is_refused(files: tuple[str, str, str], options: tuple[str, ...], message: str) -> None:
+def test_what_cannot_be_given_is_refused(
+    files: tuple[str, str, str], options: tuple[str, ...], names: list[str]
+) -> None:
     result = call("evaluate", *files[:2], "-m", "RR", *options)
     assert result.exit_code == 2
-    assert message in " ".join(result.stderr.split())
+    assert names_in(result.stderr) == names

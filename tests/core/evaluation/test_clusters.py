@@ -13,6 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.errors import DataError, ParameterError
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import Cluster
@@ -76,22 +77,18 @@ def test_what_is_no_label(nothing: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "queries", "message"),
+    ("cluster", "queries", "parts"),
     [
-        (5, None, "cluster must be a column of queries, a dict of query_id to cluster, or their labels, got 5"),
-        ([], None, "cluster must have a label for each of the 4 queries, got 0"),
-        (np.array(["a", "b"]), None, "cluster must have a label for each of the 4 queries, got 2"),
-        ("document", None, "cluster is a column of a table, got 'document'; give queries="),
-        (
-            None,
-            TABLE,
-            "queries is the table that has the column of clusters: name the column, as in cluster='document', got none",
-        ),
-        (LABELS, "nowhere.csv", "queries is the table that has the column of clusters: .*, got list"),
+        (5, None, {"argument": "cluster", "given": 5}),
+        ([], None, {"argument": "cluster", "given": 0, "match": "4 queries"}),
+        (np.array(["a", "b"]), None, {"argument": "cluster", "given": 2, "match": "4 queries"}),
+        ("document", None, {"argument": "cluster", "given": "document", "match": "give queries="}),
+        (None, TABLE, {"found": "none", "match": "cluster='document'"}),
+        (LABELS, "nowhere.csv", {"found": "list", "match": "cluster='document'"}),
     ],
 )
-def test_clusters_that_are_refused(cluster: Any, queries: Any, message: str) -> None:  # noqa: ANN401 - whatever a user may give
-    with pytest.raises(ParameterError, match=message):
+def test_clusters_that_are_refused(cluster: Any, queries: Any, parts: dict[str, Any]) -> None:  # noqa: ANN401 - whatever a user may give
+    with raises_parts(ParameterError, **parts):
         interval(cluster, queries=queries)
 
 
