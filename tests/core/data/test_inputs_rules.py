@@ -165,6 +165,19 @@ def test_an_empty_list_is_asked_and_a_query_that_is_absent_is_not() -> None:
         dh.evaluate(judged, {"x": []}, "RR")
 
 
+@pytest.mark.plugins("topk")
+def test_queries_that_are_called_by_their_places_are_told_from_others() -> None:
+    """Lists of results without queries are those of 0, 1, 2, ...; named as the qrels are, they fit."""
+    results = [["d"], ["e"]]
+    paris = {"paris": {"d": 1}, "rome": {"d": 1}}
+    with pytest.raises(DataError, match="called by their places"):
+        dh.evaluate(paris, dh.Run.from_topk(results), "RR")
+    assert dh.evaluate(paris, dict(zip(paris, results, strict=True)), "RR").means() == {"RR": 0.5}
+    with pytest.raises(DataError, match="share no query") as caught:
+        dh.evaluate({"7": {"d": 1}}, dh.Run.from_topk(results), "RR")
+    assert "places" not in str(caught.value)
+
+
 @pytest.mark.plugins("recommender")
 def test_runs_of_empty_lists_show_no_range_and_no_profile() -> None:
     """NumPy warned of 0 / 0, and the notebook's table said "nan to nan"."""

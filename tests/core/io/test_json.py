@@ -199,6 +199,20 @@ def test_the_first_bad_line_is_named(
         scan(path, "run")
 
 
+@pytest.mark.plugins("exports")
+def test_objects_in_a_column_are_no_ids(tmp_path: Path) -> None:
+    """The advice was --columns run.doc_id=response, which the next error refused; a dict of responses is read."""
+    response = {"hits": {"hits": [{"_id": "d", "_score": 1.5}]}}
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"query_id": "q", "response": response}) + "\n")
+    with pytest.raises(ColumnError) as caught:
+        dh.read_run(path)
+    assert "{query: response}" in str(caught.value)
+    assert "columns=" not in str(caught.value)
+    (tmp_path / "x.json").write_text(json.dumps({"q": response}))
+    assert dh.read_run(tmp_path / "x.json").to_dict() == {"q": {"d": 1.5}}
+
+
 def test_wrong_columns(tmp_path: Path) -> None:
     with raises_parts(ColumnError, "'docno'[?]", problem="run without a column 'doc_id': found 'qid', 'dcno', 'score'"):
         scan(written(tmp_path, '{"qid": 1, "dcno": 2, "score": 3}\n', "x.jsonl"), "run")

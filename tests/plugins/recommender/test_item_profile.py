@@ -274,3 +274,11 @@ def test_rows_of_training_data_that_repeat_count_a_user_once() -> None:
     found = dh.item_profile({"u1": ["a"]}, train, cutoff=1)
     assert dict(found.to_polars().select("doc_id", "popularity").rows()) == {"a": 1.0, "b": 1.0}
     assert found.n_users == 2  # u2 has nothing
+
+
+def test_several_runs_are_refused_as_such() -> None:
+    """A dict of frames was taken for a run, and each frame for the results of a query."""
+    run = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]})
+    with pytest.raises(ParameterError, match="one run, got several"):
+        dh.item_profile({"a": run, "b": run})
+    assert dh.item_profile({"q": {"d": 1.0}}).means()["coverage"] == 1

@@ -73,10 +73,28 @@ def refuse_no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrie
         " Are they of the same collection, and are the ids written alike?"
     )
     message += hint_at_lost_zeros(judged, queries_of_run)
+    message += hint_at_places(run.where, judged, queries_of_run)
     hint_at_spelling = describe_similar_ids(judged, queries_of_run)
     if hint_at_spelling:
         message += f" {hint_at_spelling}"
     raise DataError(message)
+
+
+def hint_at_places(where: str, judged: Sequence[str], retrieved: Sequence[str]) -> str:
+    """Return a hint if the queries of a run are called 0, 1, 2, ..., and no judged one is a number; else "".
+
+    Examples
+    --------
+    >>> hint_at_places("found.json", ["paris"], ["0", "1"])
+    ' Queries of found.json are called by their places, it seems: name them as the qrels do, as in {query: results}.'
+    >>> hint_at_places("found.json", ["7"], ["0", "1"]), hint_at_places("found.json", ["paris"], ["1", "2"])
+    ('', '')
+    """
+    places = {str(place) for place in range(len(retrieved))}
+    if set(retrieved) != places or any(text.isdecimal() for text in judged):
+        return ""
+    advice = "name them as the qrels do, as in {query: results}"
+    return f" Queries of {where} are called by their places, it seems: {advice}."
 
 
 def hint_at_lost_zeros(left_ids: Sequence[str], right_ids: Sequence[str]) -> str:

@@ -447,17 +447,19 @@ def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
     raise _wrong(argument, type(given).__name__, shape)
 
 
-def _wrong(argument: str, given: str, shape: tuple[int, int]) -> ParameterError:
+def _wrong(argument: str, given: str, shape: tuple[int, int], hint: str | None = None) -> ParameterError:
     return ParameterError(
         argument=argument,
         found=given,
         allowed=f"a list of {shape[0]:,} lists of column numbers, a sparse matrix or an array of shape {shape}",
+        hint=hint,
     )
 
 
 def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - any sparse class of SciPy
     if given.shape != shape:
-        raise _wrong(argument, f"a sparse matrix of shape {given.shape}", shape)
+        hint = "scores are queries by documents: transpose one of both" if given.shape == shape[::-1] else None
+        raise _wrong(argument, f"a sparse matrix of shape {given.shape}", shape, hint)
     found = given.tocsr().copy()
     found.sum_duplicates()  # and sorts
     found.eliminate_zeros()

@@ -17,6 +17,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.systems import are_runs
 from deadheat.core.io.duplicates import refuse_merging
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.wording import escape_invisible, format_count
@@ -189,6 +190,8 @@ def item_profile(
     if is_array(run):
         found = count_dense(run, NOTHING, depth=as_count("cutoff", cutoff), **of_matrix)
         return profile_of(cast("Lists", found.lists), popularity, cutoff, name="scores", **options)
+    if are_runs(cast("Source", run)):
+        raise ParameterError(argument="run", allowed="one run", found="several", hint="call item_profile for each")
     own = Run.of(run, ascending=ascending, duplicates=duplicates)
     own.check_duplicates()
     lists = Lists.of_run(own, score_precision)

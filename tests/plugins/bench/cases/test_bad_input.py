@@ -62,6 +62,7 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": "t", "expected_ids": ["HP_0001250"]}, r"does not match ^HP:\d{7}$. In that form it is 'HP:0001250'."),
         ({"text": "t", "expected_hpo_ids": ["Seizure"]}, r"expected id 'Seizure' does not match ^HP:\d{7}$."),
         ({"text": "t", "expected_hpo_ids": ["1250"]}, "In that form it is 'HP:0001250'."),
+        ({"text": "t", "expected_hpo_ids": ["HP:0001250 Seizure"]}, "In that form it is 'HP:0001250'."),
         ({"text": "t", "expected_hpo_ids": ["HP:0001250\n"]}, "In that form it is 'HP:0001250'."),
         ({"text": "t", "expected_hpo_ids": ["HP:०००१२५०"]}, "does not match"),
         (

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeAlias, cast
 import numpy as np
 
 from deadheat.core.arrays import FloatArray
-from deadheat.core.errors import DataError, MalformedRowError
+from deadheat.core.errors import Advice, ColumnError, DataError, MalformedRowError
 from deadheat.core.io.columns import are_cases, find_value_column, list_nearer_names, resolve_columns
 from deadheat.core.io.content import Content
 from deadheat.core.io.formats.base import LABELLED_CASES, find_judged_rows, frame_of_rows, split_off_subtopics
@@ -187,12 +187,31 @@ def find_columns(
     """
     names: dict[str, None] = {}  # a dict, which keeps their order
     names_of_lists: set[str] = set()
+    names_of_objects: dict[str, None] = {}
     for row in objects:
         for name, value in row.items():
             names[name] = None
             if isinstance(value, list):
                 names_of_lists.add(name)
-    return resolve_columns(list(names), kind, where=path, given=given, lists=names_of_lists)
+            elif isinstance(value, dict):
+                names_of_objects[name] = None
+    try:
+        return resolve_columns(list(names), kind, where=path, given=given, lists=names_of_lists)
+    except ColumnError as error:
+        _advise_on_objects(error, list(names_of_objects))
+        raise
+
+
+def _advise_on_objects(error: ColumnError, names: Sequence[str]) -> None:
+    """Replace advice that takes a column of objects for ids or scores: they are what a search returned, perhaps."""
+    hint = error.hint
+    if not isinstance(hint, Advice) or not isinstance(hint.value, Mapping):
+        return
+    for name in names:
+        if name in hint.value.values():
+            error.hint = f"{name!r} holds objects: if they are responses of a search, save JSON of {{query: response}}"
+            error.python = None
+            return
 
 
 def list_keys(objects: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -696,7 +696,8 @@ def _problem(given: object, pattern: re.Pattern[str] | None, terms: Container[st
     upper = plain.upper()
     number = re.sub(r"^(HPO?)?[:_\- ]*", "", upper)
     tries = [plain, upper, upper.replace("_", ":").replace("-", ":"), f"HP:{number:0>7}"]
-    near = [one for one in tries if pattern.fullmatch(one)]
+    first_word = upper.split(maxsplit=1)[0]  # the name of the term may stand behind its id
+    near = [one for one in (*tries, first_word) if pattern.fullmatch(one)]
     if terms is None:  # whether there is such an id is not known
         advice = f"In that form it is {near[0]!r}." if near else ""
     else:
