@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from dataclasses import replace
@@ -13,7 +15,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.documents import checksum
 from deadheat.plugins.weeks.report_history import report_history
 from support.command import call, ok
@@ -478,3 +480,49 @@ def test_counts_of_a_history_are_totals_as_in_every_table() -> None:
     assert found.to_flat()["numrelret.difference"] == 4.0
     assert "NumRelRet rose by 4.0000 to 8.0000" in str(found)
     assert found.to_polars().filter(measure="R")["mean"].to_list() == [0.5, 1.0]
+
+
+CLUSTERS = {query: f"user {n // 3}" for n, query in enumerate(QRELS)}
+
+
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
+def test_clusters_are_those_of_a_comparison(tmp_path: Path, is_weighted: bool) -> None:  # noqa: FBT001 - of pytest
+    """Given as a dict, as a column, and on the command line; other queries are tested each for itself."""
+    weights = {query: 1.0 + n % 3 for n, query in enumerate(QRELS)}
+    columns = {"query_id": list(QRELS), "user": list(CLUSTERS.values()), "traffic": list(weights.values())}
+    pl.DataFrame(columns).write_csv(tmp_path / "queries.csv")
+    folder = tmp_path / "saves"
+    folder.mkdir()
+    for n in range(2):
+        saved(folder, n, measures="nDCG@3")
+    given: dict[str, Any] = {"weights": "traffic"} if is_weighted else {}
+    table = tmp_path / "queries.csv"
+    (pair,) = dh.compare(
+        QRELS, {"old": RUNS[0], "new": RUNS[1]}, "nDCG@3", cluster="user", queries=table, **given
+    ).pairs
+    for cluster in ("user", CLUSTERS):
+        has_table = is_weighted or isinstance(cluster, str)
+        found = dh.history(folder, cluster=cluster, queries=table if has_table else None, **given)
+        step = found.since["nDCG@3"][1]
+        assert step is not None
+        assert (step.low, step.high, step.p_value) == pytest.approx((pair.low, pair.high, pair.p_value))
+        assert any("5 clusters" in note for note in found.notes)
+        alone = dh.history(folder, queries=table if is_weighted else None, **given).since["nDCG@3"][1]
+        assert alone is not None
+        assert alone.p_value != step.p_value
+    asked = ["--weights", "traffic"] if is_weighted else []
+    printed = ok("history", folder, "--queries", table, "--cluster", "user", *asked, "--format", "csv")
+    (row,) = [row for row in csv.DictReader(io.StringIO(printed)) if row["p_adjusted"]]
+    assert float(row["p_adjusted"]) == pytest.approx(pair.p_value)
+
+
+def test_clusters_need_a_test_and_a_table_that_have_them(tmp_path: Path) -> None:
+    for n in range(2):
+        saved(tmp_path, n)
+    with pytest.raises(ParameterError, match=r"test must be one of .* with cluster"):
+        dh.history(tmp_path, cluster=CLUSTERS, test="wilcoxon")
+    with pytest.raises(ParameterError, match="cluster of every query"):
+        dh.history(tmp_path, cluster={"q0": "user 0"})
+    result = call("history", tmp_path, "--cluster", "user")
+    assert result.exit_code == 2
+    assert "--cluster needs a table of queries" in result.stderr

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import TextArray, align_values, is_member
+from deadheat.core.arrays import IntArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_list
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
-from deadheat.core.design import Design
-from deadheat.core.errors import DataError
+from deadheat.core.design import CLUSTERED, Design
+from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.open_evaluations import is_evaluation
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.query_columns import Weights
+from deadheat.core.evaluation.query_columns import Weights, cluster_codes
 from deadheat.core.evaluation.read_saved import measure_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.io.files import check_path
@@ -263,6 +264,7 @@ def history(
     reference: str | Path | Evaluation | None = None,
     judgments: str | None = None,
     weights: Weights | None = None,
+    cluster: Cluster = None,
     queries: Source | None = None,
     test: str = "randomization",
     confidence_level: float = 0.95,
@@ -281,9 +283,13 @@ def history(
         Where judgments changed: score earlier rankings again under the newest ones; or take the queries whose
         judgments are the same in all; or raise. By default "rescore" where the rankings were kept; else values stay
         as they are, and steps under other judgments are marked and not compared.
-    weights, queries
+    weights
         As for :func:`evaluate`, of every step; by default steps of other weights are brought under those of the last
         one, and `notes` say so.
+    cluster
+        As for :func:`compare`: differences are tested, and their intervals made, by whole clusters.
+    queries : path, frame or Queries, optional
+        The table with the columns of `weights` and `cluster`.
     test : str, default "randomization"
         As for :func:`compare`; p values are corrected (Holm) over the steps of a measure.
     confidence_level : float, default 0.95
@@ -311,6 +317,8 @@ def history(
     ([0.5, 0.75, 1.0], [None, 0.25, 0.25])
     """
     design = Design(test=test, correction="holm", confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
+    if cluster is not None and test not in CLUSTERED:
+        raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={"cluster": None})
     notes: list[str] = []
     given = dict(_given(source, notes))
     known = None
@@ -329,8 +337,10 @@ def history(
     if damaged and (not is_folder(source) or not found or known in {str(error.path) for error in damaged}):
         raise damaged[0]
     notes += [f"left out: {error}" for error in damaged]
-    if weights is not None or queries is not None:
-        given |= weigh_files([step.file for step in found], given, weights, queries)
+    is_for_clusters = isinstance(cluster, str)
+    of_weights = queries if isinstance(weights, str) or not is_for_clusters else None
+    if weights is not None or of_weights is not None:
+        given |= weigh_files([step.file for step in found], given, weights, of_weights)
         found = [read_step(step.file, given[step.file], step.origin) for step in found]
     found.sort(key=lambda step: step.origin.time)
     by_time = group_values((one.origin.time, one.file) for one in found)
@@ -347,10 +357,20 @@ def history(
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     before = places_before(steps)
-    since = _compared(steps, measures, ids, before, design)
+    codes = cluster_codes(cluster, queries if is_for_clusters else None, ids)
+    if codes is not None:
+        notes.append(_describe_clusters(cluster, len(set(codes.tolist()))))
+    since = _compared(steps, measures, ids, before, design=design, cluster=codes)
     to_it = [None if n == at else at for n in range(len(steps))]
-    to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design)
+    to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design=design, cluster=codes)
     return History(steps, tuple(measures), ids, before, since, to_reference, at, design, tuple(notes))
+
+
+def _describe_clusters(cluster: Cluster, n_clusters: int) -> str:
+    """Say by which clusters differences are tested, and how many there are."""
+    count = format_count(n_clusters, "cluster")
+    of = f" of {cluster}" if isinstance(cluster, str) else ""
+    return f"differences are tested by whole clusters of queries: {count}{of}"
 
 
 def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
@@ -387,7 +407,13 @@ def is_folder(source: object) -> bool:
 
 
 def _compared(
-    steps: Sequence[Step], measures: Sequence[str], ids: TextArray, others: Sequence[int | None], design: Design
+    steps: Sequence[Step],
+    measures: Sequence[str],
+    ids: TextArray,
+    others: Sequence[int | None],
+    *,
+    design: Design,
+    cluster: IntArray | None,
 ) -> dict[str, tuple[Pair | None, ...]]:
     """Return a pair of each step and its other, by measure; None where it has none, or they cannot be compared."""
     can_be = [
@@ -403,7 +429,7 @@ def _compared(
     for measure in measures:
         own = measure_of(measure, steps[0].means[measure])
         sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
-        made = compare_sides([own], [sides], can_be, design=design, cluster=None) if can_be else ()
+        made = compare_sides([own], [sides], can_be, design=design, cluster=cluster) if can_be else ()
         pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
         found[measure] = tuple(map(pairs.get, range(len(steps))))
     return found

@@ -1,6 +1,6 @@
 """Commands on results that are there already: history, rescore."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,12 +32,19 @@ OF_WEIGHTS = option(
     "deadheat history weeks/",
     "deadheat history monday.json tuesday.json --reference main.json",
     "deadheat history weeks/ --queries queries.csv --weights traffic",
+    "deadheat history weeks/ --queries queries.csv --cluster user",
     "deadheat history weeks/ --format jsonl -o trend.jsonl    # for a dashboard",
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
 @option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
-@OF_WEIGHTS
-@with_options("weights", "judgments", "test", "confidence_level", "n_resamples", "seed")
+@option(
+    "--queries",
+    type=INPUT,
+    metavar="FILE",
+    help="A table of queries with the columns of --weights and --cluster.",
+    heading="input",
+)
+@with_options("weights", "judgments", "test", "confidence_level", "n_resamples", "cluster", "seed")
 @with_companion_options("history", such_as="history")
 @output_options("document", "rows", "scores", "lines")
 @full_option
@@ -52,7 +59,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     """
     from deadheat.plugins.weeks.report_history import report_history
 
-    queries = _table_of_weights(options)
+    queries = _table_of_columns(options, ("weights", "cluster"))
     output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference, options["queries"]])
     with phase("comparing with the reference"):
         found = dh.history(
@@ -114,7 +121,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         refuse((*OF_JUDGMENTS, "documents"), "is of judgments: give QRELS too")
     if options["save"] is None:
         refuse(("replace",), "is of a saved evaluation: give --save FOLDER/ too")
-    queries = _table_of_weights(options)
+    queries = _table_of_columns(options, ("weights",))
     output = Output(options, [saved, qrels, options["ids"], options["queries"], options.get("documents")])
     replaces = saved if options["replace"] else None
     targets = save_targets(
@@ -142,14 +149,16 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     output.print(report)
 
 
-def _table_of_weights(options: Mapping[str, Any]) -> dh.Queries | None:
-    """Read the table that has the column of --weights, if that is asked for."""
-    need_queries(options["queries"], {"--weights": options["weights"]})
-    if options["weights"] is None:
-        refuse(("queries",), "is the table of --weights: give --weights COLUMN too")
+def _table_of_columns(options: Mapping[str, Any], names: Sequence[str]) -> dh.Queries | None:
+    """Read the table that has the columns of some options, such as --weights, if one of them was given."""
+    columns = {f"--{name}": options[name] for name in names if options[name] is not None}
+    need_queries(options["queries"], columns)
+    if not columns:
+        typed = " and ".join(f"--{name}" for name in names)
+        refuse(("queries",), f"is the table of {typed}: give --{names[0]} COLUMN too")
         return None
     queries = dh.Queries(options["queries"])
-    queries.check_columns([options["weights"]])
+    queries.check_columns(list(columns.values()))
     return queries
 
 
