@@ -1,4 +1,4 @@
-"""Languages: means, differences and gaps of systems on the same queries in several languages."""
+"""Languages: differences and gaps of systems on the same queries in several languages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -10,94 +10,49 @@ import numpy as np
 import polars as pl
 
 from deadheat.core import stats
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
+from deadheat.core.arrays import FloatArray, IntArray, TextArray, is_member
 from deadheat.core.checks import as_positive
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.design import TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import FEWEST, KNOWN
+from deadheat.core.evaluation.intervals import KNOWN
 from deadheat.core.measures import Measure
-from deadheat.core.scalars import NOISE
 from deadheat.core.structures import group_values
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.flips import Side, gap_of, side_of
 from deadheat.plugins.compare.margins import planned, within_margins
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides, pairs_of
-from deadheat.plugins.languages.spread import order_range, spread_of_means
+from deadheat.plugins.languages.system_means import AcrossLanguages, SystemInLanguages, compute_across, values_in_all
 
+# the columns of a row across languages; the means of the languages stand after the first three
 SPREADS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("measure", "system"), pl.String),
+    "measure": pl.String,
+    "system": pl.String,
     "n_queries": pl.Int64,
-    **dict.fromkeys(("mean", "low", "high", "variance", "variance_low", "variance_high"), pl.Float64),
-    **dict.fromkeys(
-        ("variance_by_chance", "variance_of_one_order", "variance_tie_min", "variance_tie_max"), pl.Float64
-    ),
-    **dict.fromkeys(("worst", "best"), pl.String),
-    **dict.fromkeys(("worst_mean", "p_worst"), pl.Float64),
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "variance": pl.Float64,
+    "variance_low": pl.Float64,
+    "variance_high": pl.Float64,
+    "variance_by_chance": pl.Float64,
+    "variance_of_one_order": pl.Float64,
+    "variance_tie_min": pl.Float64,
+    "variance_tie_max": pl.Float64,
+    "worst": pl.String,
+    "best": pl.String,
+    "worst_mean": pl.Float64,
+    "p_worst": pl.Float64,
 }
+KEYS = ("measure", "system", "n_queries")
+# fields of a pair that no row of languages has: each row names its system and its languages itself
 NOT_SHOWN = {*KNOWN.values(), "system", "baseline", "judged", "rerun_unknown"}
-OF_PAIR = [one.name for one in fields(Pair) if one.name not in NOT_SHOWN]
+PAIR_FIELDS = [field.name for field in fields(Pair) if field.name not in NOT_SHOWN]
 
-
-@dataclass(frozen=True)
-class AcrossLanguages:
-    """A system by one measure across languages, over the queries that have a value in each.
-
-    Attributes
-    ----------
-    measure, system : str
-    n_queries : int
-        Each is one in every language.
-    means : dict of str to float
-        Of each language.
-    ties : dict of str to tuple of float
-        Between which ends tie orders keep the mean of each language.
-    mean, low, high : float
-        Of the means of the languages, which count the same; and its interval, over such queries.
-    variance, variance_low, variance_high : float
-        Of the means of the languages, divisor their number; and its interval, over such queries in these languages.
-    variance_by_chance : float
-        What languages of equal means would have on average, by the choice of queries.
-    variance_of_one_order : float
-        What a tool that breaks ties at random finds on average: the variance of the exact means, and what ties add.
-    variance_tie_min, variance_tie_max : float
-        Between which ties keep it: the largest is that of an order, the least may lie below that of every order.
-    worst, best : str or None
-        The languages with these means, by the measure's direction; None where all are equal.
-    worst_mean : float
-    p_worst : float
-        Share of the resamples of queries in which it is the worst.
-    n_units : int
-        Queries, or clusters of them.
-    """
-
-    measure: str
-    system: str
-    n_queries: int
-    means: Mapping[str, float]
-    ties: Mapping[str, tuple[float, float]]
-    mean: float
-    low: float
-    high: float
-    variance: float
-    variance_low: float
-    variance_high: float
-    variance_by_chance: float
-    variance_of_one_order: float
-    variance_tie_min: float
-    variance_tie_max: float
-    worst: str | None
-    best: str | None
-    worst_mean: float
-    p_worst: float
-    n_units: int
-
-    @property
-    def is_known(self) -> bool:
-        """Whether queries (or clusters) are enough for an interval, and differ: equal ones say nothing of others."""
-        return self.n_units >= FEWEST and self.variance_high - self.variance_low > NOISE
+SystemKey = tuple[str, str]  # a system and a language
+Gap = tuple[str, str]  # a language, and the one that is subtracted from it
 
 
 @dataclass(frozen=True)
@@ -130,6 +85,22 @@ class Interaction:
     language: str
     baseline: str
     pair: Pair
+
+
+@dataclass(frozen=True, eq=False)
+class TestedDifferences:
+    """The differences between languages, with their values query by query.
+
+    Attributes
+    ----------
+    differences : tuple of LanguageDifference
+        By measure.
+    values : ndarray of float, shape (n_queries, n_differences)
+        NaN where a query lacks one of the two values.
+    """
+
+    differences: tuple[LanguageDifference, ...]
+    values: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,39 +158,49 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
     @property
     def n_shared(self) -> int:
         """Number of queries that all languages have."""
-        return len(set.intersection(*(set(self._ids_of(language).tolist()) for language in self.languages)))
+        query_ids = [set(self._ids_of(language).tolist()) for language in self.languages]
+        return len(set.intersection(*query_ids))
 
     @cached_property
-    def _sides(self) -> list[dict[tuple[str, str], Side]]:
+    def _sides(self) -> list[dict[SystemKey, Side]]:
         """The sides by measure: each of a system and a language."""
-        own = {language: is_member(self.query_ids, self._ids_of(language)) for language in self.languages}
-        found = [
-            {
-                (name, language): side_of(systems[name], measure, own[language], rng=self.design.rng)
-                for name in self.systems
-                for language, systems in self.evaluations.items()
-            }
-            for measure in self.measures
-        ]
-        return [_of_shared(of_measure) for of_measure in found] if self.design.test == TUKEY else found
+        is_asked = {language: is_member(self.query_ids, self._ids_of(language)) for language in self.languages}
+        sides_by_measure = []
+        for measure in self.measures:
+            sides: dict[SystemKey, Side] = {}
+            for name in self.systems:
+                for language, evaluations in self.evaluations.items():
+                    side = side_of(evaluations[name], measure, is_asked[language], rng=self.design.rng)
+                    sides[name, language] = side
+            if self.design.test == TUKEY:
+                sides = _limit_to_shared(sides)
+            sides_by_measure.append(sides)
+        return sides_by_measure
 
     def _ids_of(self, language: str) -> TextArray:
-        return next(iter(self.evaluations[language].values())).query_ids
+        first_system = next(iter(self.evaluations[language].values()))
+        return first_system.query_ids
 
     @cached_property
-    def _of_differences(self) -> tuple[tuple[LanguageDifference, ...], FloatArray]:
-        places = [
-            ((name, second), (name, first))
-            for name in self.systems
-            for first, second in combinations(self.languages, 2)
-        ]
+    def _tested(self) -> TestedDifferences:
+        places: list[tuple[SystemKey, SystemKey]] = []
+        for name in self.systems:
+            for earlier, later in combinations(self.languages, 2):
+                places.append(((name, later), (name, earlier)))
         pairs = compare_sides(
-            self.measures, self._sides, places, name_of=lambda key: key[1], design=self.design, cluster=self.cluster
+            self.measures,
+            self._sides,
+            places,
+            name_of=lambda key: key[1],
+            design=self.design,
+            cluster=self.cluster,
         )
-        differences = np.column_stack([own[a].values - own[b].values for own in self._sides for a, b in places])
-        return tuple(
-            map(LanguageDifference, [name for (name, _), _ in places] * len(self.measures), pairs)
-        ), differences
+        values = []
+        for sides in self._sides:
+            for later, earlier in places:
+                values.append(sides[later].values - sides[earlier].values)
+        systems = [later[0] for later, _ in places] * len(self.measures)
+        return TestedDifferences(tuple(map(LanguageDifference, systems, pairs)), np.column_stack(values))
 
     @property
     def differences(self) -> tuple[LanguageDifference, ...]:
@@ -227,7 +208,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
 
         P values are corrected over all rows of a measure.
         """
-        return self._of_differences[0]
+        return self._tested.differences
 
     @cached_property
     def interactions(self) -> tuple[Interaction, ...]:
@@ -237,106 +218,67 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         """
         if len(self.systems) < 2:
             return ()
-        gaps = [(second, first) for first, second in combinations(self.languages, 2)]
-        sides = [
-            {(gap, name): gap_of(*(of[name, language] for language in gap)) for gap in gaps for name in self.systems}
-            for of in self._sides
-        ]
-        between = pairs_of(self.systems, self.design.against)
-        places = [((gap, one), (gap, other)) for gap in gaps for one, other in between]
+        gaps: list[Gap] = [(later, earlier) for earlier, later in combinations(self.languages, 2)]
+        places: list[tuple[tuple[Gap, str], tuple[Gap, str]]] = []
+        for gap in gaps:
+            for system, baseline in pairs_of(self.systems, self.design.against):
+                places.append(((gap, system), (gap, baseline)))
         pairs = compare_sides(
-            self.measures, sides, places, name_of=lambda key: key[1], design=self.design, cluster=self.cluster
+            self.measures,
+            [self._gaps_of(sides, gaps) for sides in self._sides],
+            places,
+            name_of=lambda key: key[1],
+            design=self.design,
+            cluster=self.cluster,
         )
-        return tuple(
-            Interaction(*gap, pair)
-            for gap, pair in zip([gap for (gap, _), _ in places] * len(self.measures), pairs, strict=True)
-        )
+        gap_of_pair = [system_gap[0] for system_gap, _ in places] * len(self.measures)
+        interactions = []
+        for (language, subtracted), pair in zip(gap_of_pair, pairs, strict=True):
+            interactions.append(Interaction(language, subtracted, pair))
+        return tuple(interactions)
+
+    def _gaps_of(self, sides: Mapping[SystemKey, Side], gaps: Sequence[Gap]) -> dict[tuple[Gap, str], Side]:
+        """Return each system in one language less the same system in another, by one measure."""
+        gap_sides = {}
+        for gap in gaps:
+            language, subtracted = gap
+            for name in self.systems:
+                gap_sides[gap, name] = gap_of(sides[name, language], sides[name, subtracted])
+        return gap_sides
 
     @cached_property
     def across(self) -> tuple[AcrossLanguages, ...]:
         """Each system across the languages, by measure; none by measures that are totals or geometric means."""
-        asked = [
-            (measure, name, [of_measure[name, language] for language in self.languages])
-            for measure, of_measure in zip(self.measures, self._sides, strict=True)
-            if not (measure.total or measure.geometric)
-            for name in self.systems
-        ]
-        if not asked:
+        rows: list[tuple[Measure, str, dict[str, Side]]] = []
+        for measure, sides in zip(self.measures, self._sides, strict=True):
+            if measure.total or measure.geometric:
+                continue
+            for name in self.systems:
+                rows.append((measure, name, {language: sides[name, language] for language in self.languages}))
+        if not rows:
             return ()
-        n = len(self.languages)
-        values = np.column_stack([_whole(sides) for _, _, sides in asked])
-        means = stats.resampled_means(  # at once: all share the resamples
+        values = np.column_stack([values_in_all(list(sides.values())) for _, _, sides in rows])
+        # drawn at once: all rows share the resamples
+        resampled = stats.resampled_means(
             values, n_resamples=self.design.n_resamples, cluster=self.cluster, rng=self.design.rng
         )
+        n_languages = len(self.languages)
+        resampled_by_row = resampled.reshape(len(resampled), -1, n_languages)
         lows, highs = stats.interval_bounds(
-            values.reshape(len(values), -1, n).mean(axis=2),
+            values.reshape(len(values), -1, n_languages).mean(axis=2),
             method=self.design.difference_method,
             confidence_level=self.design.confidence_level,
             cluster=self.cluster,
             rng=self.design.rng,
-            means=means.reshape(len(means), -1, n).mean(axis=2),
+            means=resampled_by_row.mean(axis=2),
         )
-        return tuple(
-            self._across(measure, name, sides, means[:, place * n : (place + 1) * n], (float(low), float(high)))
-            for place, ((measure, name, sides), low, high) in enumerate(zip(asked, lows, highs, strict=True))
-        )
-
-    def _across(
-        self, measure: Measure, name: str, sides: Sequence[Side], resampled: FloatArray, ends: tuple[float, float]
-    ) -> AcrossLanguages:
-        """Return a system across languages.
-
-        Parameters
-        ----------
-        measure : Measure
-        name : str
-        sides : sequence of Side
-            Of each language.
-        resampled : ndarray of shape (n_resamples, n_languages)
-            Their means in resamples of the queries.
-        ends : tuple of float
-            Of the interval of their mean.
-        """
-        values = _whole(sides)
-        whole: BoolArray = np.asarray(~np.isnan(values).any(axis=1))
-        n, n_languages = int(whole.sum()), len(sides)
-        means = values[whole].mean(axis=0) if n else np.full(n_languages, np.nan)
-        found = spread_of_means(
-            measure.sign * values,
-            confidence_level=self.design.confidence_level,
-            cluster=self.cluster,
-            means=measure.sign * resampled,
-        )
-        differ = n > 0 and float(np.ptp(means)) > stats.NEGLIGIBLE_DIFFERENCE
-        order = np.argsort(measure.sign * means, kind="stable").tolist()
-        exact, low, high = (  # what ties can make of the mean of each language
-            np.array([float(getattr(side, column)[whole].mean()) if n else np.nan for side in sides])
-            for column in ("mean", "low", "high")
-        )
-        least, most = order_range(low, high) if n else (np.nan, np.nan)
-        by_ties = sum(float(side.variance[whole].sum()) / n**2 for side in sides) if n else np.nan
-        return AcrossLanguages(
-            measure=measure.label,
-            system=name,
-            n_queries=n,
-            means=dict(zip(self.languages, means.tolist(), strict=True)),
-            ties=dict(zip(self.languages, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
-            mean=float(means.mean()),
-            low=ends[0],
-            high=ends[1],
-            variance=found.variance,
-            variance_low=found.low,
-            variance_high=found.high,
-            variance_by_chance=found.by_chance,
-            variance_of_one_order=float(np.var(exact) + (n_languages - 1) / n_languages**2 * by_ties),
-            variance_tie_min=least,
-            variance_tie_max=most,
-            worst=self.languages[order[0]] if differ else None,
-            best=self.languages[order[-1]] if differ else None,
-            worst_mean=float(means[order[0]]),
-            p_worst=float(found.p_lowest[order[0]]),
-            n_units=found.n_units,
-        )
+        across = []
+        for place, (measure, name, sides) in enumerate(rows):
+            system = SystemInLanguages(
+                measure, name, sides, resampled_by_row[:, place], float(lows[place]), float(highs[place])
+            )
+            across.append(compute_across(system, confidence_level=self.design.confidence_level, cluster=self.cluster))
+        return tuple(across)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each measure and system: the mean of each language, and what is said across them.
@@ -346,15 +288,16 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         polars.DataFrame
             measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `AcrossLanguages`.
         """
-        names = [one.name for one in fields(AcrossLanguages) if one.name not in {"means", "ties", "n_units"}]
-        rows = [
-            {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
-            for one in self.across
-        ]
-        own = [f"mean_{code}" for code in self.languages]
-        return make_frame(rows, {**SPREADS, **dict.fromkeys(own, pl.Float64)}).select(
-            ["measure", "system", "n_queries", *own, *list(SPREADS)[3:]]
-        )
+        rows = []
+        for system in self.across:
+            row = {name: getattr(system, name) for name in SPREADS}
+            for language, mean in system.means.items():
+                row[f"mean_{language}"] = mean
+            rows.append(row)
+        mean_columns = [f"mean_{language}" for language in self.languages]
+        schema = {**SPREADS, **dict.fromkeys(mean_columns, pl.Float64)}
+        after_means = [name for name in SPREADS if name not in KEYS]
+        return make_frame(rows, schema).select([*KEYS, *mean_columns, *after_means])
 
     def differences_to_polars(self, margin: float | None = None) -> pl.DataFrame:
         """Return a row for each system, pair of languages and measure.
@@ -371,27 +314,28 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             system, language, against, and the columns of :meth:`Comparison.to_polars` with details; with a margin also
             margin, p_equivalent and equivalent.
         """
-        rows = [
-            {"system": one.system, "language": one.pair.system, "against": one.pair.baseline} | _of_pair(one.pair)
-            for one in self.differences
-        ]
+        rows = []
+        for difference in self.differences:
+            pair = difference.pair
+            row = {"system": difference.system, "language": pair.system, "against": pair.baseline}
+            rows.append(row | _row_of_pair(pair))
         if margin is not None:
-            for row, own in zip(rows, self.equivalence(margin), strict=True):
-                row.update(margin=margin, p_equivalent=own[0], equivalent=own[1])
+            for row, (p_equivalent, is_equivalent) in zip(rows, self.equivalence(margin), strict=True):
+                row.update(margin=margin, p_equivalent=p_equivalent, equivalent=is_equivalent)
         return make_frame(rows)
 
     def equivalence(self, margin: float) -> list[tuple[float, bool]]:
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
-        found, differences = self._of_differences
+        n_differences = len(self.differences)
         tested = within_margins(
-            [one.pair for one in found],
-            differences,
-            np.full(len(found), as_positive("margin", margin)),
+            [difference.pair for difference in self.differences],
+            self._tested.values,
+            np.full(n_differences, as_positive("margin", margin)),
             self.measures,
             design=self.design,
             cluster=self.cluster,
         )
-        return [(one.p_equivalent, one.equivalent) for one in tested]
+        return [(pair.p_equivalent, pair.equivalent) for pair in tested]
 
     def interactions_to_polars(self) -> pl.DataFrame:
         """Return a row for each pair of systems, pair of languages and measure.
@@ -402,19 +346,11 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             language, against, system, baseline, gap and baseline_gap (of these languages), and the columns of
             :meth:`Comparison.to_polars` with details.
         """
-        rows = [
-            {
-                "language": one.language,
-                "against": one.baseline,
-                "system": one.pair.system,
-                "baseline": one.pair.baseline,
-                "gap": one.pair.mean,
-                "baseline_gap": one.pair.baseline_mean,
-                **_of_pair(one.pair, "mean", "baseline_mean"),
-            }
-            for one in self.interactions or [Interaction("", "", self.differences[0].pair)]
-        ]
-        return make_frame(rows) if self.interactions else make_frame(rows).clear()
+        if not self.interactions:
+            # a row that is taken away again leaves its columns
+            columns = _row_of_interaction(Interaction("", "", self.differences[0].pair))
+            return make_frame([columns]).clear()
+        return make_frame([_row_of_interaction(interaction) for interaction in self.interactions])
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.
@@ -425,44 +361,57 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         ----------
         power : float, default 0.8
         """
-        found, differences = self._of_differences
-        errors = stats.standard_errors(differences, cluster=self.cluster).tolist()
-        each = (
-            (pair.measure, planned(pair.difference, error, pair, self.design, power).get("detectable_difference"))
-            for pair, error in zip((one.pair for one in found), errors, strict=True)
-        )
-        known = group_values((measure, least) for measure, least in each if least is not None)
-        return {measure: (min(own), max(own)) for measure, own in known.items()}
+        errors = stats.standard_errors(self._tested.values, cluster=self.cluster).tolist()
+        known: list[tuple[str, float]] = []
+        for difference, error in zip(self.differences, errors, strict=True):
+            pair = difference.pair
+            plan = planned(pair.difference, error, pair, self.design, power)
+            detectable = plan.get("detectable_difference")
+            if detectable is not None:
+                known.append((pair.measure, detectable))
+        by_measure = group_values(known)
+        return {measure: (min(detectable), max(detectable)) for measure, detectable in by_measure.items()}
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         yield ("n_queries",), len(self.query_ids)
-        for one in self.across:
-            yield from (((one.measure, one.system, language), mean) for language, mean in one.means.items())
-            yield from (
-                ((one.measure, one.system, name), getattr(one, name))
-                for name in ("mean", "variance", "variance_low", "variance_high", "worst_mean")
-            )
+        for system in self.across:
+            for language, mean in system.means.items():
+                yield (system.measure, system.system, language), mean
+            for name in ("mean", "variance", "variance_low", "variance_high", "worst_mean"):
+                yield (system.measure, system.system, name), getattr(system, name)
         for difference in self.differences:
             pair = difference.pair
-            yield from (
-                ((pair.measure, difference.system, (pair.system, pair.baseline), name), getattr(pair, name))
-                for name in ("difference", "low", "high", "p_value", "p_adjusted")
-            )
+            languages = (pair.system, pair.baseline)
+            for name in ("difference", "low", "high", "p_value", "p_adjusted"):
+                yield (pair.measure, difference.system, languages, name), getattr(pair, name)
 
 
-def _of_shared(sides: Mapping[tuple[str, str], Side]) -> dict[tuple[str, str], Side]:
+def _limit_to_shared(sides: Mapping[SystemKey, Side]) -> dict[SystemKey, Side]:
     """Return the sides over the queries that have a value in all, which Tukey's test takes."""
-    whole = ~np.isnan(np.column_stack([side.values for side in sides.values()])).any(axis=1)
-    return {key: replace(side, values=np.where(whole, side.values, np.nan)) for key, side in sides.items()}
+    values = np.column_stack([side.values for side in sides.values()])
+    is_in_all = ~np.isnan(values).any(axis=1)
+    return {key: replace(side, values=np.where(is_in_all, side.values, np.nan)) for key, side in sides.items()}
 
 
-def _whole(sides: Sequence[Side]) -> FloatArray:
-    """Return the values of each language, NaN in all where one has none: (n_queries, n_languages)."""
-    values = np.column_stack([side.values for side in sides])
-    return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
+def _row_of_pair(pair: Pair) -> dict[str, Any]:
+    row = {name: getattr(pair, name) for name in PAIR_FIELDS}
+    for column, field in KNOWN.items():
+        row[column] = getattr(pair, field)
+    return row
 
 
-def _of_pair(pair: Pair, *without: str) -> dict[str, Any]:
-    own = {name: getattr(pair, name) for name in OF_PAIR if name not in without}
-    return own | {name: getattr(pair, field) for name, field in KNOWN.items()}
+def _row_of_interaction(interaction: Interaction) -> dict[str, Any]:
+    pair = interaction.pair
+    row = {
+        "language": interaction.language,
+        "against": interaction.baseline,
+        "system": pair.system,
+        "baseline": pair.baseline,
+        "gap": pair.mean,
+        "baseline_gap": pair.baseline_mean,
+    }
+    for name, value in _row_of_pair(pair).items():
+        if name not in {"mean", "baseline_mean"}:
+            row[name] = value
+    return row

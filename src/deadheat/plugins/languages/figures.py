@@ -17,7 +17,8 @@ from deadheat.plugins.figures.base import (
     unique_labels,
 )
 from deadheat.plugins.figures.draw_lines import MOST, lines
-from deadheat.plugins.languages.across import AcrossLanguages, Languages
+from deadheat.plugins.languages.across import Languages
+from deadheat.plugins.languages.system_means import AcrossLanguages
 
 
 @figure("languages", place=120)

@@ -29,7 +29,8 @@ from deadheat.core.report.score_tables import level_heading
 from deadheat.core.wording import UNIT, format_count, join_sentences
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import cells_of, doubt_margin, tell_intervals, tell_tests
-from deadheat.plugins.languages.across import AcrossLanguages, Languages
+from deadheat.plugins.languages.across import Languages
+from deadheat.plugins.languages.system_means import AcrossLanguages
 from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.version import __version__
 
