@@ -197,9 +197,9 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         )
         values = []
         for sides in self._sides:
-            for later, earlier in places:
-                values.append(sides[later].values - sides[earlier].values)
-        systems = [later[0] for later, _ in places] * len(self.measures)
+            for system_key, baseline_key in places:
+                values.append(sides[system_key].values - sides[baseline_key].values)
+        systems = [system_key[0] for system_key, _ in places] * len(self.measures)
         return TestedDifferences(tuple(map(LanguageDifference, systems, pairs)), np.column_stack(values))
 
     @property
@@ -254,7 +254,8 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             if measure.total or measure.geometric:
                 continue
             for name in self.systems:
-                rows.append((measure, name, {language: sides[name, language] for language in self.languages}))
+                sides_of_system = {language: sides[name, language] for language in self.languages}
+                rows.append((measure, name, sides_of_system))
         if not rows:
             return ()
         values = np.column_stack([values_in_all(list(sides.values())) for _, _, sides in rows])
@@ -273,9 +274,9 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             means=resampled_by_row.mean(axis=2),
         )
         across = []
-        for place, (measure, name, sides) in enumerate(rows):
+        for place, (measure, name, sides_of_system) in enumerate(rows):
             system = SystemInLanguages(
-                measure, name, sides, resampled_by_row[:, place], float(lows[place]), float(highs[place])
+                measure, name, sides_of_system, resampled_by_row[:, place], float(lows[place]), float(highs[place])
             )
             across.append(compute_across(system, confidence_level=self.design.confidence_level, cluster=self.cluster))
         return tuple(across)
@@ -314,10 +315,10 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             system, language, against, and the columns of :meth:`Comparison.to_polars` with details; with a margin also
             margin, p_equivalent and equivalent.
         """
-        rows = []
+        rows: list[dict[str, Any]] = []
         for difference in self.differences:
             pair = difference.pair
-            row = {"system": difference.system, "language": pair.system, "against": pair.baseline}
+            row: dict[str, Any] = {"system": difference.system, "language": pair.system, "against": pair.baseline}
             rows.append(row | _row_of_pair(pair))
         if margin is not None:
             for row, (p_equivalent, is_equivalent) in zip(rows, self.equivalence(margin), strict=True):

@@ -43,13 +43,13 @@ class LanguagesBeside:
 
     def section(self, margin: float | None) -> Section:
         """Return the section of a page: verdict, tables, facts."""
-        found = self.subject
+        languages = self.subject
         return Section(
             heading="Languages",
-            verdict=sentences_of_languages(found, margin=margin),
-            tables=list(list_languages(found, found.measures, margin=margin)),
+            verdict=sentences_of_languages(languages, margin=margin),
+            tables=list(list_languages(languages, languages.measures, margin=margin)),
             n_open=N_OPEN,
-            facts=[*tell_languages(found, margin=margin), *tell_beside(found), *tell_gaps(found)],
+            facts=[*tell_languages(languages, margin=margin), *tell_beside(languages), *tell_gaps(languages)],
         )
 
 

@@ -50,19 +50,15 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
     >>> [(row["language"], row["mean"], row["tie_min"]) for row in chart.data.values]
     [('en', 1.0, 1.0), ('fr', 0.75, 0.5)]
     """
-    of = name_among((one.measure for one in languages.across), measure)
-    own = [one for one in languages.across if one.measure == of]
-    if not own[0].n_queries:
+    label = name_among((row.measure for row in languages.across), measure)
+    systems = [row for row in languages.across if row.measure == label]
+    if not systems[0].n_queries:
         raise FigureError("no query has a value in all languages")
-    kept = own[:MOST]
-    names = unique_labels(one.system for one in kept)
-    rows = [
-        {"system": name, "language": language, "mean": mean}
-        | dict(zip(("tie_min", "tie_max"), one.ties[language], strict=True))
-        | {"n_queries": one.n_queries}
-        for name, one in zip(names, kept, strict=True)
-        for language, mean in one.means.items()
-    ]
+    drawn = systems[:MOST]
+    names = unique_labels(row.system for row in drawn)
+    points = []
+    for name, system in zip(names, drawn, strict=True):
+        points += _points_of(name, system)
     x = alt.X(
         "language:N",
         sort=list(languages.languages),
@@ -70,34 +66,52 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
         scale=alt.Scale(padding=0.3),
         axis=alt.Axis(labelAngle=0, grid=True),
     )
-    y = alt.Y("mean:Q", title=f"{of}, mean over the same queries", scale=alt.Scale(zero=False))
-    sign = measure_of(next(iter(languages.evaluations.values())), of).sign
+    y = alt.Y("mean:Q", title=f"{label}, mean over the same queries", scale=alt.Scale(zero=False))
+    whiskers = alt.Chart().encode(x, color=series("system", names)[0]).mark_rule(strokeWidth=1.4)
+    sign = measure_of(next(iter(languages.evaluations.values())), label).sign
+    best = max(systems, key=lambda row: sign * row.mean)
     return finished(
         [
             *lines(x, y, "system", names, ["mean", "tie_min", "tie_max", "n_queries"]),
-            alt.Chart()
-            .encode(x, color=series("system", names)[0])
-            .mark_rule(strokeWidth=1.4)
-            .encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+            whiskers.encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
         ],
-        rows,
+        points,
         height=250,
-        title=_over_languages(max(own, key=lambda one: sign * one.mean)),
+        title=_describe_range(best),
         notes=[
             "point: exact mean over tie orders; whisker: range over tie orders.",
             (
                 "The queries are the same in each language:"
                 " whether slopes differ by more than chance is in the table of gaps."
             ),
-            left_out(len(kept), len(own), which="first"),
+            left_out(len(drawn), len(systems), which="first"),
         ],
     )
 
 
-def _over_languages(best: AcrossLanguages) -> str:
+def _points_of(name: str, system: AcrossLanguages) -> list[dict[str, str | float]]:
+    """Return the mean of a system in each language, with what tie orders can make of it."""
+    points: list[dict[str, str | float]] = []
+    for language, mean in system.means.items():
+        tie_min, tie_max = system.ties[language]
+        points.append(
+            {
+                "system": name,
+                "language": language,
+                "mean": mean,
+                "tie_min": tie_min,
+                "tie_max": tie_max,
+                "n_queries": system.n_queries,
+            }
+        )
+    return points
+
+
+def _describe_range(best: AcrossLanguages) -> str:
     """Say how far the system that is best on average goes from its best language to its worst."""
-    n = n_queries(best.n_queries)
+    queries = n_queries(best.n_queries)
     if best.worst is None or best.best is None:
-        return f"{short(best.system)} has the same {best.measure} in all {len(best.means)} languages ({n})"
-    ends = (f"{format_number(best.means[language])} in {language}" for language in (best.best, best.worst))
-    return f"{best.measure} of {short(best.system)}: from {' to '.join(ends)} ({n})"
+        return f"{short(best.system)} has the same {best.measure} in all {len(best.means)} languages ({queries})"
+    highest = f"{format_number(best.means[best.best])} in {best.best}"
+    lowest = f"{format_number(best.means[best.worst])} in {best.worst}"
+    return f"{best.measure} of {short(best.system)}: from {highest} to {lowest} ({queries})"

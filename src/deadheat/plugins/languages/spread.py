@@ -82,60 +82,85 @@ def spread_of_means(
     --------
     >>> from deadheat.core.stats import resampled_means
     >>> rows = np.array([[0.2, 0.5], [0.4, 0.8], [0.9, 1.0], [0.3, 0.7]])
-    >>> found = spread_of_means(rows, means=resampled_means(rows, rng=0))
-    >>> round(found.variance, 4), bool(found.low < found.variance < found.high)
+    >>> spread = spread_of_means(rows, means=resampled_means(rows, rng=0))
+    >>> round(spread.variance, 4), bool(spread.low < spread.variance < spread.high)
     (0.0225, True)
     """
     tail = (1 - as_level("confidence_level", confidence_level)) / 2
-    given = as_matrix("values", values)
-    whole: BoolArray = np.asarray(~np.isnan(given).any(axis=1))
-    codes = as_clusters(cluster, len(given))
-    n_columns = given.shape[1]
-    if not whole.any():
+    matrix = as_matrix("values", values)
+    is_whole: BoolArray = np.asarray(~np.isnan(matrix).any(axis=1))
+    codes = as_clusters(cluster, len(matrix))
+    n_columns = matrix.shape[1]
+    if not is_whole.any():
         return Spread(np.nan, np.nan, np.nan, np.nan, np.full(n_columns, np.nan), 0)
-    (units,) = split_into_units(given[whole], None if codes is None else codes[whole], fewest=1)
-    found = units.means - units.means.mean()
-    variance = float(found @ found) / n_columns
-    if units.n_units < 2:
-        return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
-    resampled = as_resampled_means(means, np.where(whole[:, None], given, np.nan))
+    whole_codes = None if codes is None else codes[is_whole]
+    (units,) = split_into_units(matrix[is_whole], whole_codes, fewest=1)
+    n_units = units.n_units
+    deviations = units.means - units.means.mean()
+    variance = float(deviations @ deviations) / n_columns
+    if n_units < 2:
+        p_lowest = _share_lowest(units.means[None])
+        return Spread(variance, np.nan, np.nan, np.nan, p_lowest, n_units)
+    resampled = as_resampled_means(means, np.where(is_whole[:, None], matrix, np.nan))
     errors = resampled - units.means
-    errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
-    low, high = _low(found, errors, tail), _high(found, errors, tail)
-    by_chance = float((errors**2).sum(axis=1).mean()) / n_columns
-    return Spread(variance, low**2 / n_columns, high**2 / n_columns, by_chance, _lowest(resampled), units.n_units)
+    errors -= errors.mean(axis=1, keepdims=True)
+    errors *= np.sqrt(n_units / (n_units - 1))
+    shortest = _shortest_length(deviations, errors, tail)
+    longest = _longest_length(deviations, errors, tail)
+    return Spread(
+        variance=variance,
+        low=shortest**2 / n_columns,
+        high=longest**2 / n_columns,
+        by_chance=float((errors**2).sum(axis=1).mean()) / n_columns,
+        p_lowest=_share_lowest(resampled),
+        n_units=n_units,
+    )
 
 
-def _lowest(means: FloatArray) -> FloatArray:
+def _share_lowest(means: FloatArray) -> FloatArray:
     """Return the share of rows in which each column is lowest; equal ones share a row."""
-    is_lowest = means <= means.min(axis=1, keepdims=True) + ROUNDING * np.abs(means).max(axis=1, keepdims=True)
-    return np.asarray((is_lowest / is_lowest.sum(axis=1, keepdims=True)).mean(axis=0))
+    lowest = means.min(axis=1, keepdims=True)
+    rounding = ROUNDING * np.abs(means).max(axis=1, keepdims=True)
+    is_lowest = means <= lowest + rounding
+    shares = is_lowest / is_lowest.sum(axis=1, keepdims=True)
+    return np.asarray(shares.mean(axis=0))
 
 
-def _low(found: FloatArray, errors: FloatArray, tail: float) -> float:
-    """Return the length at which deviations as long as those found, or longer, are seen with the given probability."""
-    length = float(np.sqrt(found @ found))
-    if length <= ROUNDING:
+def _shortest_length(deviations: FloatArray, errors: FloatArray, tail: float) -> float:
+    """Return the length at which deviations as long as those observed, or longer, have the probability `tail`.
+
+    It is 0 where deviations of length 0 have a higher one. The probability rises with the length, which is found by
+    halving the range from 0 to the length observed.
+    """
+    observed = float(np.sqrt(deviations @ deviations))
+    if observed <= ROUNDING:
         return 0.0
-    along, squares = errors @ found / length, (errors**2).sum(axis=1)
+    errors_along = errors @ deviations / observed
+    squared_errors = (errors**2).sum(axis=1)
 
-    def seen(at: float) -> float:
-        return float((at**2 + 2 * at * along + squares >= length**2 * (1 - ROUNDING)).mean())
+    def probability_as_long(length: float) -> float:
+        squared_lengths = length**2 + 2 * length * errors_along + squared_errors
+        return float((squared_lengths >= observed**2 * (1 - ROUNDING)).mean())
 
-    if seen(0.0) > tail:
+    if probability_as_long(0.0) > tail:
         return 0.0
-    low, high = 0.0, length
+    low, high = 0.0, observed
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if seen(middle) <= tail else (low, middle)
+        if probability_as_long(middle) <= tail:
+            low = middle
+        else:
+            high = middle
     return low
 
 
-def _high(found: FloatArray, errors: FloatArray, tail: float) -> float:
+def _longest_length(deviations: FloatArray, errors: FloatArray, tail: float) -> float:
     """Return the length that no direction of the deviations exceeds but with the given probability."""
-    widest = np.linalg.eigh(errors.T @ errors)[1][:, -1]
-    ends = np.quantile(errors @ widest, [tail, 1 - tail])
-    return float(np.sqrt(found @ found) + np.abs(ends).max())
+    eigenvectors = np.linalg.eigh(errors.T @ errors)[1]
+    widest = eigenvectors[:, -1]  # the direction in which the errors vary most
+    error_ends = np.quantile(errors @ widest, [tail, 1 - tail])
+    observed = float(np.sqrt(deviations @ deviations))
+    return observed + float(np.abs(error_ends).max())
 
 
 def order_range(low: FloatArray, high: FloatArray) -> tuple[float, float]:
@@ -157,16 +182,27 @@ def order_range(low: FloatArray, high: FloatArray) -> tuple[float, float]:
     """
     # the variance is the least mean square from any point, and convex in it: the best point lies between two ends
     ends: list[float] = np.unique(np.concatenate([low, high])).tolist()
-    least = min(_least_between(low, high, one, other) for one, other in pairwise([*ends, ends[-1]]))
+    least = min(_least_variance_between(low, high, left, right) for left, right in pairwise([*ends, ends[-1]]))
     # convex in the numbers: largest at ends, those above some point at the upper one and all others at the lower one
     order = np.argsort(low + high, kind="stable")
-    largest = max(float(np.var(np.append(low[order[:n]], high[order[n:]]))) for n in range(len(low) + 1))
-    return least, largest
+    variances = []
+    for n_low in range(len(low) + 1):
+        numbers = np.append(low[order[:n_low]], high[order[n_low:]])
+        variances.append(float(np.var(numbers)))
+    return least, max(variances)
 
 
-def _least_between(low: FloatArray, high: FloatArray, one: float, other: float) -> float:
-    """Return the least variance of numbers nearest to a point between two neighbouring ends."""
-    fixed = np.where(low >= other, low, np.where(high <= one, high, np.nan))
-    held = fixed[~np.isnan(fixed)]
-    point = float(np.clip(held.mean(), one, other)) if len(held) else one
-    return float(np.mean((np.clip(point, low, high) - point) ** 2))
+def _least_variance_between(low: FloatArray, high: FloatArray, left: float, right: float) -> float:
+    """Return the least variance of numbers nearest to a point between the neighbouring ends `left` and `right`."""
+    nearest = np.full(len(low), np.nan)  # to every point between the two; NaN of numbers that may be the point itself
+    is_above = low >= right
+    is_below = high <= left
+    nearest[is_below] = high[is_below]
+    nearest[is_above] = low[is_above]
+    fixed = nearest[~np.isnan(nearest)]
+    if len(fixed):
+        point = float(np.clip(fixed.mean(), left, right))
+    else:
+        point = left
+    numbers = np.clip(point, low, high)
+    return float(np.mean((numbers - point) ** 2))
