@@ -54,6 +54,23 @@ def ordered(run: dict[str, float]) -> list[tuple[str, float]]:
     return sorted(run.items(), key=lambda item: -item[1])
 
 
+@pytest.mark.parametrize("method", ["rrf", "isr", "rbc"])
+def test_documents_whose_fused_scores_are_equal_but_for_rounding_tie(method: str) -> None:
+    """Each of a to d has the ranks 1 to 4 below the others, or means over ties of them: in theory they tie."""
+    lasts = ({"a": 2, "b": 2, "c": 1, "d": 0}, {"a": 2, "b": 2, "d": 1, "c": 0})
+    firsts = ({"c": 3, "d": 2, "a": 0, "b": 0}, {"d": 3, "c": 2, "a": 0, "b": 0})
+    runs: Runs = []
+    for scores in (*lasts, *firsts):
+        run = {}
+        for n_above in range(40):
+            above = {f"x{place}": 100.0 + place for place in range(n_above)}
+            run[f"q{n_above}"] = above | {doc: float(score) for doc, score in scores.items()}
+        runs.append(run)
+    for query, scores in dh.fuse(runs, method).to_dict().items():
+        assert len({scores[doc] for doc in "abcd"}) == 1
+        assert len(set(scores.values())) == len(scores) - 3, query
+
+
 @pytest.mark.parametrize("method", by_hand.METHODS)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_method_is_its_definition(method: str, seed: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_count
 from deadheat.core.measures import AP
-from deadheat.plugins.fusion.base import Method, add_up, parameter, register
+from deadheat.plugins.fusion.base import Method, add_up, merge_rounding, parameter, register
 from deadheat.plugins.fusion.judged import Hits, JudgedPool
 from deadheat.plugins.fusion.pool import Pool, RankedRun
 
@@ -67,7 +67,8 @@ class LearnedMethod(Method):
 
     def fuse(self, pool: Pool) -> FloatArray:
         """Return the score of each candidate."""
-        return add_up(pool.matrix([self.value(*one) for one in zip(pool.runs, self.of_runs, strict=True)]))
+        values = [self.value(run, learned) for run, learned in zip(pool.runs, self.of_runs, strict=True)]
+        return merge_rounding(add_up(pool.matrix(values)))
 
 
 @register
@@ -124,7 +125,7 @@ class BayesFuse(LearnedMethod):
             column = np.where((run.n_documents > 0)[pool.query], self._of_missing, 0.0)
             column[run.place] = self.value(run, learned)
             columns.append(column)
-        return add_up(np.stack(columns))
+        return merge_rounding(add_up(np.stack(columns)))
 
     @property
     def _of_missing(self) -> float:

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from deadheat.core.arrays import FloatArray
-from deadheat.plugins.fusion.base import Method, add_up, at_least, between, parameter, register
+from deadheat.plugins.fusion.base import Method, add_up, at_least, between, merge_rounding, parameter, register
 from deadheat.plugins.fusion.pool import Pool, RankedRun
 
 MOURAO = "Mourão, Martins and Magalhães, CMIG 39, 2015, doi:10.1016/j.compmedimag.2014.05.006"
@@ -42,7 +42,7 @@ class SumOverRanks(RankMethod):
         matrix = pool.matrix([self._values(run, pool.window) for run in pool.runs])
         if self.takes_weights and self.weights is not None:
             matrix *= self.weights_of(pool)[:, np.newaxis]
-        return add_up(matrix)
+        return merge_rounding(add_up(matrix))
 
     def _values(self, run: RankedRun, window: int | None) -> FloatArray:
         values = self.values_of_ranks(np.arange(1.0, run.depth + 1))
@@ -136,7 +136,9 @@ class RBC(SumOverRanks):
 
     def values_of_ranks(self, ranks: FloatArray) -> FloatArray:
         """Return what each rank adds."""
-        return (1 - self.phi) * self.phi ** (ranks - 1)
+        factors = np.full(len(ranks), self.phi)
+        factors[:1] = 1 - self.phi
+        return np.cumprod(factors)  # a power's last digit depends on the processor
 
 
 @register

@@ -77,16 +77,42 @@ class RankedRun:
         """
         means = values[self.above]
         rows = np.flatnonzero(self.tied > 1)
-        sums = np.append(0.0, np.cumsum(values))
         first = self.above[rows]
         size = self.tied[rows]
-        means[rows] = (sums[first + size] - sums[first]) / size
+        means[rows] = sum_of_ranges(values, first, first + size) / size
         return means
 
     def select(self, rows: BoolArray) -> RankedRun:
         """Return some of the rows; ranks and numbers of documents stay as they are."""
         columns = {name: getattr(self, name)[rows] for name in ("place", "query", "score", "above", "tied")}
         return replace(self, **columns)
+
+
+def sum_of_ranges(values: FloatArray, first: IntArray, end: IntArray) -> FloatArray:
+    """Return the sums of ranges of an array, each as exact as if it were summed alone.
+
+    They are differences of cumulative sums, of which the last digits of small values are lost. What each addition
+    loses is a float too (Knuth's TwoSum), and is added again.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n,)
+    first, end : ndarray of int, shape (n_ranges,)
+        Where each range begins, and the place after it.
+
+    Examples
+    --------
+    >>> values = np.array([1e8, 0.1, 0.2])
+    >>> sums = np.cumsum(values)
+    >>> sum_of_ranges(values, np.array([1]), np.array([3])).tolist(), float(sums[2] - sums[0])
+    ([0.30000000000000004], 0.29999999701976776)
+    """
+    sums = np.append(0.0, np.cumsum(values))
+    before = sums[:-1]
+    added = np.diff(sums)
+    losses = (before - (sums[1:] - added)) + (values - added)
+    lost = np.append(0.0, np.cumsum(losses))
+    return (sums[end] - sums[first]) + (lost[end] - lost[first])
 
 
 @dataclass(frozen=True, eq=False)
