@@ -331,11 +331,11 @@ def test_several_runs_are_saved_in_a_folder(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["qrels.txt", "broken.run", "--save", "results"], "name a file that ends in .json, or a folder: one"),
-        (["qrels.txt", "broken.run", "dense.run", "--save", "x.json"], "2 runs are saved in a folder"),
-        (["qrels.txt", "broken.run", "dense.run", "--save", "queries.csv"], "2 runs are saved in a folder"),
-        (["qrels.txt", "run.json", "--save", "run.json"], "the output 'run.json' is the input 'run.json'"),
-        (["qrels.txt", "a:b.run", "a_b.run", "--save", "out", "--replace"], "two runs would be saved as out/a_b.json"),
+        (["qrels.txt", "broken.run", "--save", "results"], "--save results: name a file"),
+        (["qrels.txt", "broken.run", "dense.run", "--save", "x.json"], "--save x.json: 2 runs"),
+        (["qrels.txt", "broken.run", "dense.run", "--save", "queries.csv"], "--save queries.csv: 2 runs"),
+        (["qrels.txt", "run.json", "--save", "run.json"], "is the input 'run.json'"),
+        (["qrels.txt", "a:b.run", "a_b.run", "--save", "out", "--replace"], "as out/a_b.json"),
     ],
 )
 def test_what_cannot_be_saved(arguments: list[str], message: str, folder: Path) -> None:
