@@ -280,6 +280,7 @@ def test_no_table_is_wider_than_the_screen(width: int, left_out: list[str], monk
         (["--pool-languages"], 2, ["--pool-languages", "--queries"]),
         (["--queries", "querys.csv"], 3, ["queries.csv"]),
         (["--queries", "queries.csv", "--by", "langauge"], 3, ["langauge", *COLUMNS, "language"]),
+        (["--queries", "queries.csv", "--by", "language", "--by", "language"], 2, ["--by", "language", "language"]),
         (["--queries", "queries.csv", "--ci", "--cluster", "doc"], 3, ["doc", *COLUMNS]),
         (["--queries", "queries.csv", "--by", "language", "--format", "trec"], 2, ["--format", "--by"]),
     ],

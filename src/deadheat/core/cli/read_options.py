@@ -112,7 +112,7 @@ def read_queries(options: Mapping[str, Any]) -> dh.Queries | None:
 
     queries = dh.Queries(options["queries"])
     for names in groupings_of(options["by"], queries) if options["by"] else ():
-        check_columns(names_of(names), queries)
+        check_columns(names_of(names, "by"), queries)
     queries.check_columns(filter(None, (options["cluster"], options["weights"])))
     return queries
 

@@ -164,7 +164,7 @@ def tags_of(value: str | None) -> tuple[str, ...]:
 
 def groupings_of(by: Sequence[str], table: Queries) -> list[tuple[str, ...]]:
     """Return the columns of each set of strata: each by itself; ``a:b``, unless it is a column, for combinations."""
-    names_of(by)
+    names_of(by, "by")
     return [(one,) if one in table.columns else tuple(one.split(":")) for one in by]
 
 
@@ -183,12 +183,12 @@ def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *,
     return [column, *by]
 
 
-def names_of(columns: str | Sequence[str]) -> list[str]:
-    """Return the names of stratum columns, each once; raise if there are none."""
+def names_of(columns: str | Sequence[str], argument: str = "columns") -> list[str]:
+    """Return the names of stratum columns, each once; raise an error of the argument if there are none."""
     allowed = "a column of the queries table, or several different ones"
-    names = [columns] if isinstance(columns, str) else as_list("columns", columns, allowed)
+    names = [columns] if isinstance(columns, str) else as_list(argument, columns, allowed)
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ParameterError(argument="columns", given=columns, allowed=allowed)
+        raise ParameterError(argument=argument, given=columns, allowed=allowed)
     return names
 
 

@@ -188,7 +188,7 @@ def gate(
         locals(),
         no_regression=_asked(thresholds, baseline, no_regression, no_worse_than),
         cluster=cluster_name(cluster),
-        by=tuple(names_of(by)) if by else (),
+        by=tuple(names_of(by, "by")) if by else (),
     )
     own = open_evaluation(evaluation)
     check_collection(own.qrels, collection, own.conventions.rel, strict=strict)
