@@ -30,11 +30,12 @@ def main() -> int:
     size = "quick" if chosen.quick else "full"
     data = Data(size)
     for part in MAKERS:
-        if (part == "run" or part in names) and data.missing(part):
+        is_wanted = part == "run" or part in names or (part == "large" and chosen.large)
+        if is_wanted and data.missing(part):
             print(f"making the data ({size}, {part})", flush=True)
             run([sys.executable, "-m", "bench.data", part, size])
     rows: list[Row] = []
-    setting = Setting(data, chosen.repeats)
+    setting = Setting(data, chosen.repeats, has_large=chosen.large)
     for name in names:
         try:
             for row in every[name](setting):

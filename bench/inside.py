@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import sys
 import time
 from functools import partial
@@ -422,35 +421,7 @@ def ontology(folder: str) -> Seconds:
     return {"similarities": taken, "MaxRel@10": min(seconds(judged_and_evaluated) for _ in range(3))}
 
 
-def spark(qrels_path: str, run_path: str, repeats: str, n_partitions: str) -> Seconds:
-    """Placements of Parquet by two workers of this machine, held against those of Polars."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else it asks a name server for this machine
-    from pyspark.sql import SparkSession
-
-    import deadheat as dh
-
-    conf: dict[str, Any] = {
-        "spark.driver.memory": "3g",
-        "spark.sql.shuffle.partitions": n_partitions,
-        "spark.ui.enabled": "false",
-    }
-    session = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()
-    qrels = dh.read_qrels(qrels_path)
-    works: dict[str, Callable[[], Any]] = {
-        "Spark": lambda: dh.place(qrels, session.read.parquet(run_path)),
-        "Polars": lambda: dh.place(qrels, run_path),
-    }
-    found, expected = (place() for place in works.values())  # the first call starts workers, and is not counted
-    for name in ("query_ids", "n_retrieved", "query", "doc_ids", "relevance", "above", "tied"):
-        assert (getattr(found, name) == getattr(expected, name)).all(), name
-    taken = in_turn(works, int(repeats))
-    session.stop()
-    return taken
-
-
 WORKS: dict[str, Callable[..., Seconds]] = {
-    "spark": spark,
     "dicts": dicts,
     "small": small,
     "track": track,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from bench.data import DEPTH
 from bench.many_queries import queries
 from bench.process import interleave, peak, ratio, run, task, walls, warm
+from bench.spark_lines import spark
 from bench.tasks import FIVE, FORTY, THREE
 
 if TYPE_CHECKING:
@@ -33,10 +34,13 @@ class Setting:
     data : Data
     repeats : int
         Counted runs of each command.
+    has_large : bool
+        Whether 70 million rows are asked for.
     """
 
     data: Data
     repeats: int
+    has_large: bool = False
 
     def path(self, name: str) -> str:
         """Return the path of a data file."""
@@ -484,21 +488,6 @@ def peers(setting: Setting) -> Iterator[Row]:
         for peer, seconds in run(task("inside", work, *arguments, "peer only")).output.items():
             if isinstance(seconds, list):
                 yield Row(f"{peer}, {work}", "-", f"{1e3 * statistics.median(seconds):.2f} ms", None)
-
-
-def spark(setting: Setting) -> Iterator[Row]:
-    """Spark on two cores of this machine; needs `make spark` and Java. The large run too, if it has been made."""
-    sizes = {"run": ("sparse.qrels", "run.parquet", setting.data.size.run, 8)}
-    if not setting.data.missing("large"):
-        sizes["large"] = ("large.qrels", "large.parquet", setting.data.size.large, 64)
-    for qrels, path, n_queries, n_partitions in sizes.values():
-        files = setting.path(qrels), setting.path(path)
-        taken = run(task("inside", "spark", *files, min(setting.repeats, 3), n_partitions)).output
-        theirs, ours = (statistics.median(taken[name]) for name in ("Spark", "Polars"))
-        line = (
-            f"Spark, local[2], {n_queries * DEPTH / 1e6:.3g} million rows of Parquet, duplicate check: placements, warm"
-        )
-        yield Row(line, "-", f"{theirs:.1f} s", None, f"Polars {ours:.1f} s; equal placements")
 
 
 LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
