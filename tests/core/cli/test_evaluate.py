@@ -345,3 +345,18 @@ def test_latex_of_many_runs_with_intervals_has_a_row_a_run(folder: Path) -> None
     latex = ok("evaluate", "qrels.txt", *runs, "-m", "RR", "-m", "AP", "--ci", "--format", "latex")
     rows = [line.split(" & ")[:2] for line in latex.splitlines() if line.startswith(("RR", "AP"))]
     assert rows == [[measure, name] for measure in ("RR", "AP") for name in ("bm25", "second", "third")]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_with_both_is_to_be_given_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said that RUN is missing, and nothing of a file that has both."""
+    monkeypatch.chdir(tmp_path)
+    samples = [{"question": "q", "retrieved": [{"id": "a", "score": 1}, {"id": "b", "score": 2}], "expected": ["a"]}]
+    (tmp_path / "samples.json").write_text(json.dumps(samples))
+    refused = call("evaluate", "samples.json")
+    assert refused.exit_code == 2
+    typed = " ".join(refused.stderr.split()).rpartition("deadheat ")[2].split()
+    assert typed == ["evaluate", "samples.json", "samples.json"]
+    assert "0.5000" in ok(*typed, "-m", "RR")
+    (tmp_path / "qrels.json").write_text(json.dumps([{"question": "q", "expected": ["a"]}]))
+    assert "give it twice" not in call("evaluate", "qrels.json").stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -253,8 +254,29 @@ def _print_instead(request: EvaluationRequest) -> bool:
             return True
     if not request.runs and not systems_asked():
         _refuse_evaluated([request.qrels])
+        path = request.qrels
+        refuse_if(
+            _holds_both(path),
+            f"{path} has relevant and retrieved documents, by the names of its columns: give it twice, as QRELS and as"
+            f" RUN: deadheat evaluate {shlex.quote(path)} {shlex.quote(path)}",
+        )
         raise missing("runs")
     return False
+
+
+def _holds_both(path: str) -> bool:
+    """Tell whether a file has columns of relevant documents and of retrieved ones."""
+    from deadheat.core.io.columns import guess_kind
+    from deadheat.core.io.formats import FORMATS, choose_format
+
+    if not Path(path).is_file():
+        return False
+    try:
+        list_columns = FORMATS[choose_format(path, named_format("qrels"))].columns
+        names = [] if list_columns is None else list_columns(Path(path))
+    except DataError:
+        return False
+    return {"qrels", "run"} <= {guess_kind(str(name)) for name in names}
 
 
 def _refuse_evaluated(paths: Sequence[str]) -> None:
