@@ -178,6 +178,17 @@ def test_queries_that_are_called_by_their_places_are_told_from_others() -> None:
     assert "places" not in str(caught.value)
 
 
+@pytest.mark.plugins("bench")
+def test_cases_without_ids_are_told_what_a_run_calls_them(tmp_path: Path) -> None:
+    cases = tmp_path / "our phrases.csv"
+    cases.write_text("text;expected_ids\nfever;d1\ntremor;d2\n")
+    run = {"fever": {"d1": 1.0}, "tremor": {"d1": 1.0}}
+    with pytest.raises(DataError, match="column case_id with the queries of the run"):
+        dh.evaluate(cases, run, "RR")
+    cases.write_text("case_id;text;expected_ids\nfever;fever;d1\ntremor;tremor;d2\n")
+    assert dh.evaluate(cases, run, "RR").means() == {"RR": 0.5}
+
+
 @pytest.mark.plugins("recommender")
 def test_runs_of_empty_lists_show_no_range_and_no_profile() -> None:
     """NumPy warned of 0 / 0, and the notebook's table said "nan to nan"."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -74,6 +75,7 @@ def refuse_no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrie
     )
     message += hint_at_lost_zeros(judged, queries_of_run)
     message += hint_at_places(run.where, judged, queries_of_run)
+    message += hint_at_cases(qrels.where, judged)
     hint_at_spelling = describe_similar_ids(judged, queries_of_run)
     if hint_at_spelling:
         message += f" {hint_at_spelling}"
@@ -95,6 +97,27 @@ def hint_at_places(where: str, judged: Sequence[str], retrieved: Sequence[str]) 
         return ""
     advice = "name them as the qrels do, as in {query: results}"
     return f" Queries of {where} are called by their places, it seems: {advice}."
+
+
+def hint_at_cases(where: str, judged: Sequence[str]) -> str:
+    """Return a hint if the queries of qrels are labelled cases without ids, called by file and place; else "".
+
+    Examples
+    --------
+    >>> hint_at_cases("phrases.csv", ["phrases-000", "phrases-001"]).partition(":")[0]
+    ' Cases of phrases.csv without a case_id are called by their places'
+    >>> hint_at_cases("phrases.csv", ["phrases-000", "tremor"])
+    ''
+    """
+    name = "_".join(Path(where).stem.split())
+    for query_id in judged:
+        place = query_id.removeprefix(f"{name}-")
+        if place == query_id or not place.isdecimal():
+            return ""
+    return (
+        f" Cases of {where} without a case_id are called by their places: give them a column case_id with the queries"
+        " of the run, or let deadheat bench find them by their texts (--retriever RUN)."
+    )
 
 
 def hint_at_lost_zeros(left_ids: Sequence[str], right_ids: Sequence[str]) -> str:
