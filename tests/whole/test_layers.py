@@ -118,6 +118,12 @@ LATE = {
     "evaluation.evaluate imports data in check_collection": "few evaluations have a collection",
     "evaluation.evaluate imports io in _list_batches": "few evaluations are of several runs",
     "evaluation.evaluation imports data in Evaluation.weighted": "few evaluations are weighted",
+    "evaluation.evaluation imports evaluation in Evaluation.weighted": "few evaluations are weighted",
+    "evaluation.evaluation imports evaluation in Evaluation.facts": "few evaluations are shown",
+    "evaluation.evaluation imports evaluation in Evaluation.intervals": "few evaluations have intervals",
+    "evaluation.scores imports evaluation in Scores.interval": "few scores have intervals",
+    "evaluation.scores imports evaluation in Scores.quantile": "few scores have intervals",
+    "evaluation.evaluate_runs imports measures in _can_be_evaluated_together": "few evaluations are of several runs",
     "evaluation.query_columns imports data in _column_of": "few evaluations have a table of queries",
     "evaluation.stratum imports data in groups": "few evaluations have a table of queries",
     "evaluation.systems imports io in _table_in": "dicts need no formats of files",
@@ -130,6 +136,7 @@ LATE = {
     "evaluation.evaluate_runs imports placements in _can_be_evaluated_together": "few evaluations are of several runs",
     "evaluation.evaluation imports data in Evaluation.queries_hash": "asked of few evaluations",
     "evaluation.evaluation imports placements in Evaluation.keeping": "few evaluations are saved",
+    "evaluation.evaluation imports evaluation in Evaluation.keeping": "few evaluations are saved",
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",
     "evaluation.systems imports io in find_systems": "Narwhals",
     "evaluation.systems imports io in runs_by": "Narwhals",
@@ -251,10 +258,11 @@ def test_the_stub_of_measures_has_every_measure_and_where_it_is() -> None:
 
 
 FILES = "'x.qrels', 'x.run'"
-# modules of which dicts, lists and arrays need none: what reads files, and measures that nobody asked for
+# modules of which dicts, lists and arrays need none: what reads files, and measures and results that nobody asked for
 OF_FILES = {"deadheat.core.io.formats", "deadheat.core.io.records", "deadheat.core.io.writing", "concurrent.futures"}
 OF_OTHER_MEASURES = {"deadheat.core.measures.cascade", "deadheat.plugins.more_measures", "deadheat.plugins.diversity"}
-UNUSED = {"polars", "numpy.ma", "subprocess", "hashlib", *OF_FILES, *OF_OTHER_MEASURES}
+OF_OTHER_RESULTS = {f"deadheat.core.evaluation.{name}" for name in ("facts", "intervals", "origin", "stratum")}
+UNUSED = {"polars", "numpy.ma", "subprocess", "hashlib", *OF_FILES, *OF_OTHER_MEASURES, *OF_OTHER_RESULTS}
 DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5, 'f': 3}}"
 LISTS = "{'q': ['d']}, {'q': ['e', 'd']}"
 ARRAYS = "{'q': numpy.array(['d'])}, {'q': numpy.array(['e', 'd'])}"

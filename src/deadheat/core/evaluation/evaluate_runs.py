@@ -25,7 +25,6 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.evaluation.together import check_asked, feature_of
 from deadheat.core.measures import Measure
-from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.measures.selection import set_rel
 from deadheat.core.phases import phase
 from deadheat.core.placements import policies
@@ -85,14 +84,15 @@ def _can_be_evaluated_together(
     """Tell whether there are several runs, in which each query's values depend on its own rows and judgments alone."""
     if len(runs) < 2 or conventions.depth is not None or conventions.judged_only:
         return False
+    from deadheat.core.measures.orders import OrdersMeasure  # for several runs
+    from deadheat.core.placements.stacked_runs import can_be_stacked
+
     if conventions.ties == "random" or any(isinstance(measure, OrdersMeasure) for measure in measures):
         return False  # each run has random numbers of its own
     if any(measure.only_total for measure in measures):
         return False  # such a measure looks at all queries at once
     if any(modes_on(conventions, qrels, run) for run in runs):
         return False
-    from deadheat.core.placements.stacked_runs import can_be_stacked  # for several runs
-
     return can_be_stacked(qrels, runs)
 
 

@@ -20,15 +20,9 @@ from deadheat.core.data.renderable import Plottable, Renderable
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.evaluation.evaluation_parts import EvaluationPart, KeptLists
-from deadheat.core.evaluation.facts import TOP, Facts, facts_of
-from deadheat.core.evaluation.interval_estimates import estimate_intervals
-from deadheat.core.evaluation.intervals import Interval, IntervalArguments, IntervalOptions
-from deadheat.core.evaluation.lost_values import restore_values
-from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.query_columns import NOTE_OF_WEIGHTS, Weights, weights_of
+from deadheat.core.evaluation.query_columns import NOTE_OF_WEIGHTS, SMALLEST, Weights, weights_of
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.scores_by_measure import ScoresByMeasure
-from deadheat.core.evaluation.stratum import SMALLEST
 from deadheat.core.io.guarding import check_threads
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
@@ -41,6 +35,9 @@ from deadheat.core.structures import copy_with
 from deadheat.core.wording import escape_invisible, format_path
 
 if TYPE_CHECKING:
+    from deadheat.core.evaluation.facts import Facts
+    from deadheat.core.evaluation.intervals import Interval, IntervalArguments
+    from deadheat.core.evaluation.origin import Origin
     from deadheat.core.evaluation.strata import Strata
 
 
@@ -157,6 +154,8 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
 
         The share of unjudged documents is None where values are of sampled documents: that of whole lists differs.
         """
+        from deadheat.core.evaluation.facts import facts_of  # few evaluations are shown
+
         depths = [measure.deepest for measure in self.measures]
         deepest = None
         if None not in depths:
@@ -186,6 +185,9 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         **options
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
+        from deadheat.core.evaluation.interval_estimates import estimate_intervals  # few evaluations have intervals
+        from deadheat.core.evaluation.intervals import IntervalOptions
+
         intervals = estimate_intervals(list(self), IntervalOptions(**options))
         by_label = {}
         for scores, interval in zip(self, intervals, strict=True):
@@ -371,7 +373,9 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         >>> names
         ['...Z-week1-run.json', '...Z-week2-run.json', 'run.json']
         """
-        from deadheat.core.evaluation.save_folder import save_into  # few evaluations are saved
+        from deadheat.core.evaluation.intervals import IntervalOptions  # few evaluations are saved
+        from deadheat.core.evaluation.origin import Origin
+        from deadheat.core.evaluation.save_folder import save_into
 
         origin = self.origin or Origin.here()
         if label is not None:
@@ -394,7 +398,8 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         save_depth : int
             As for :meth:`save`.
         """
-        from deadheat.core.placements.top_rows import keep_top  # few evaluations are saved
+        from deadheat.core.evaluation.facts import TOP  # few evaluations are saved
+        from deadheat.core.placements.top_rows import keep_top
 
         run = None
         if Saving.checked("save_depth", save_depth) and self.run:
@@ -617,6 +622,7 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         (0.75, 0.875)
         """
         from deadheat.core.data.queries import Queries  # few evaluations are weighted
+        from deadheat.core.evaluation.lost_values import restore_values
 
         table = queries
         if isinstance(weights, str) and queries is not None:

@@ -1,4 +1,4 @@
-"""What a column of the table of queries, or a dict, says of each query: its cluster, and its weight."""
+"""What a column of the table of queries, or a dict, says of each query: its cluster, its weight, its stratum."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from deadheat.core.arrays import FloatArray, IntArray, TextArray
 from deadheat.core.checks import as_list
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import Advice, DataError, ParameterError
-from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.kernels.weighting import are_equal
 from deadheat.core.wording import format_count, format_list
 
 if TYPE_CHECKING:
     from deadheat.core.data.queries import Queries
+    from deadheat.core.evaluation.intervals import Cluster
 
+SMALLEST = 10  # queries: strata with fewer are marked as small
 NULLS = ("None", "nan", "<NA>", "NaT")  # as values that are none are written; pandas may not be installed
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, fin
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import InNotebooks
 from deadheat.core.data.sources import Source
-from deadheat.core.evaluation.interval_estimates import estimate_intervals, estimate_quantile
-from deadheat.core.evaluation.intervals import Cluster, Interval, IntervalOptions
 from deadheat.core.evaluation.parts import EstimatesMean, MeanEstimate, ScorePart
 from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.kernels import weighting
@@ -31,6 +29,9 @@ from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng
 from deadheat.core.wording import escape_invisible, format_count
+
+if TYPE_CHECKING:
+    from deadheat.core.evaluation.intervals import Cluster, Interval
 
 BOUNDS = "bounds"  # the part and the service of bounds over unjudged documents
 
@@ -481,6 +482,9 @@ class Scores(InNotebooks):
         >>> few["DCG"].interval().unknown
         'only 2 queries'
         """
+        from deadheat.core.evaluation.interval_estimates import estimate_intervals  # few scores have intervals
+        from deadheat.core.evaluation.intervals import IntervalOptions
+
         options = IntervalOptions(
             method=method,
             confidence_level=confidence_level,
@@ -522,6 +526,8 @@ class Scores(InNotebooks):
         >>> median.value, median.low, median.high
         (0.75, 0.5, 1.0)
         """
+        from deadheat.core.evaluation.interval_estimates import estimate_quantile  # few scores have intervals
+
         return estimate_quantile(self, quantile, confidence_level)
 
     def select(self, keep: BoolArray | IntArray) -> Scores:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Stratum: TypeAlias = str | tuple[str, ...]  # the value of one column, or a tuple of the values of several
 
-SMALLEST = 10  # queries: strata with fewer are marked as small
 NONE = "(none)"  # the value of queries without one
 TAG = "|"  # between the values of a query that has several
 # Words with an order of their own, which is not alphabetical

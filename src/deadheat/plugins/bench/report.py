@@ -10,8 +10,9 @@ from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.interval_estimates import estimate_intervals
 from deadheat.core.evaluation.intervals import Interval, IntervalOptions, cluster_name
+from deadheat.core.evaluation.query_columns import SMALLEST
 from deadheat.core.evaluation.scores import Scores
-from deadheat.core.evaluation.stratum import NONE, SMALLEST, Stratum, keys_of, label
+from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of, label
 from deadheat.core.measures import AP, Measure
 from deadheat.core.report.conventions import (
     as_cell,

@@ -13,7 +13,8 @@ import numpy as np
 
 from deadheat.core.data.queries import Queries
 from deadheat.core.design import Design
-from deadheat.core.evaluation.stratum import SMALLEST, keys_of, label
+from deadheat.core.evaluation.query_columns import SMALLEST
+from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.report.compact_scores import (

@@ -17,7 +17,8 @@ from deadheat.core import hooks
 from deadheat.core.data.renderable import Plottable
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
-from deadheat.core.evaluation.stratum import SMALLEST, keys_of, strata_of
+from deadheat.core.evaluation.query_columns import SMALLEST
+from deadheat.core.evaluation.stratum import keys_of, strata_of
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.policies import POLICIES
