@@ -66,6 +66,30 @@ def test_both_plans_find_what_plain_counting_finds(
     assert placements.retrieves_itself.tolist() == [query in batch.run.get(query, {}) for query in placements.query_ids]
 
 
+@pytest.mark.parametrize("sees_variables", [True, False])
+def test_judged_rows_are_looked_for_once_where_duckdb_takes_tables(
+    *, sees_variables: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that sees no variables of Python is asked for them a second time."""
+    looks = []
+    find_judged = relational.find_judged
+
+    def look(*frames: Any) -> Any:  # noqa: ANN401 - Narwhals'
+        looks.append(frames)
+        return find_judged(*frames)
+
+    batch = next(iter(BATCHES.values()))
+    connection = duckdb.connect()
+    qrels, run = in_duckdb(connection, qrels=batch.qrels, run=batch.run)
+    engine = choose_engine(dh.Qrels(qrels), dh.Run(run))
+    connection.execute(f"set python_enable_replacements = {sees_variables}")
+    monkeypatch.setattr(relational, "MOST_PAIRS", 10**9)  # counts
+    monkeypatch.setattr(relational, "find_judged", look)
+    found = engine.place().to_polars().select("query_id", "doc_id", "relevance", "above", "tied")
+    assert set(found.rows()) == count_plainly(batch)
+    assert len(looks) == (1 if sees_variables else 2)
+
+
 def test_a_document_with_the_id_of_its_query_is_seen() -> None:
     connection = duckdb.connect()  # older versions close it when its object goes
     qrels, run = in_duckdb(connection, qrels={"a": {"a": 1}, "b": {"c": 1}}, run={"a": {"a": 1}, "b": {"c": 1}})

@@ -52,7 +52,9 @@ class RelationalEngine:
 
     def _count_around(self, found: pl.DataFrame) -> pl.DataFrame:
         """Return the judged documents that were retrieved with `above` and `tied`, by counts of scores."""
-        levels = find_judged(self._judged, self._retrieved).select("query_id", level="score").unique()
+        levels = put_beside(self._retrieved, found.select("query_id", level="score").unique())
+        if levels is None:
+            levels = find_judged(self._judged, self._retrieved).select("query_id", level="score").unique()
         counts = collect(count_scores(self._retrieved, levels))
         placed = counts.select("query_id", "tied", score="level", above=pl.col("reaching") - pl.col("tied"))
         return found.join(placed, on=["query_id", "score"], how="left")
@@ -91,6 +93,22 @@ def find_judged(qrels: Frame, run: Frame) -> Frame:
     # a join on one text column needs no row encoding, and leaves few rows for that on two
     candidates = run.join(qrels.select("doc_id").unique(), on="doc_id", how="semi")
     return candidates.join(qrels, on=["query_id", "doc_id"], how="inner")
+
+
+def put_beside(rows: Frame, table: pl.DataFrame) -> Frame | None:
+    """Return a table of this process where some rows are; None where their engine takes none."""
+    if rows.implementation.is_polars():
+        return nw.from_native(table.lazy())
+    if not rows.implementation.is_duckdb():
+        return None
+    import duckdb
+
+    columns = table.to_arrow()  # noqa: F841 - DuckDB finds it by its name, and keeps it
+    try:
+        relation = rows.to_native().query("rows_of_run", "select * from columns")
+    except duckdb.Error:  # a connection may be set to see no variables of Python
+        return None
+    return nw.from_native(relation).lazy()
 
 
 def count_pairs(found: pl.DataFrame, counts: pl.DataFrame) -> int:
