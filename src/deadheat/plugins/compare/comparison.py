@@ -45,6 +45,7 @@ from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of
 from deadheat.plugins.compare.intervals_by_name import IntervalsByName
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
+from deadheat.plugins.compare.one_rule import RankedSystems, find_significant_by_one_rule, one_rule_schema
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.pairs import compare_sides, pairs_of
 from deadheat.plugins.compare.robustness import SystemOrders, orders_of, rank_intervals
@@ -57,14 +58,6 @@ KEYS = ("measure", "system", "baseline")
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
-
-
-def one_rule_schema() -> dict[str, type[pl.DataType]]:
-    """Return the columns of what is significant by one rule of ties alone."""
-    return {
-        **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
-        **dict.fromkeys(("difference", "p_adjusted", "doc_id_difference", "doc_id_p_adjusted"), pl.Float64),
-    }
 
 
 def sizes_schema() -> dict[str, type[pl.DataType]]:
@@ -787,31 +780,11 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
             not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
         """
-        if not self.by_doc_id or self.parts or (self.n_strata > 1 and self.design.correction != "none"):
+        is_of_strata = self.n_strata > 1 and self.design.correction != "none"
+        if not self.by_doc_id or self.parts or is_of_strata:
             return make_frame([], one_rule_schema())
-        own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
-        ruled = [
-            {
-                name: side_of(one, measure, own[name], self.by_doc_id[name]).ranked_by_doc_id
-                for name, one in self.evaluations.items()
-            }
-            for measure in self.measures
-        ]
-        found = compare_sides(
-            self.measures, ruled, pairs_of(self.systems, self.design.against), design=self.design, cluster=self.cluster
-        )
-        is_decided = ~(self.pairs.column("undecided") | found.column("undecided")).astype(np.bool_)
-        differs = self.pairs.column("significant") != found.column("significant")
-        differing = np.flatnonzero(is_decided & differs).tolist()
-        ties = next(iter(self.evaluations.values())).ties
-        rows = [
-            (
-                *(one.measure, one.system, one.baseline, ties if one.significant else "doc_id"),
-                *(one.difference, one.p_adjusted, one.doc_id_difference, other.p_adjusted),
-            )
-            for one, other in ((self.pairs[place], found[place]) for place in differing)
-        ]
-        return make_frame(rows, one_rule_schema())
+        systems = RankedSystems(self.pairs, self.evaluations, self.by_doc_id, self.query_ids, self.cluster, self.design)
+        return find_significant_by_one_rule(systems)
 
 
 def assemble(
