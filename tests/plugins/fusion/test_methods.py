@@ -57,14 +57,18 @@ def ordered(run: dict[str, float]) -> list[tuple[str, float]]:
 @pytest.mark.parametrize("method", ["rrf", "isr", "rbc"])
 def test_documents_whose_fused_scores_are_equal_but_for_rounding_tie(method: str) -> None:
     """Each of a to d has the ranks 1 to 4 below the others, or means over ties of them: in theory they tie."""
-    lasts = ({"a": 2, "b": 2, "c": 1, "d": 0}, {"a": 2, "b": 2, "d": 1, "c": 0})
-    firsts = ({"c": 3, "d": 2, "a": 0, "b": 0}, {"d": 3, "c": 2, "a": 0, "b": 0})
+    levels = [
+        {"a": 2, "b": 2, "c": 1, "d": 0},
+        {"a": 2, "b": 2, "d": 1, "c": 0},
+        {"c": 3, "d": 2, "a": 0, "b": 0},
+        {"d": 3, "c": 2, "a": 0, "b": 0},
+    ]
     runs: Runs = []
-    for scores in (*lasts, *firsts):
+    for level_of in levels:
         run = {}
         for n_above in range(40):
             above = {f"x{place}": 100.0 + place for place in range(n_above)}
-            run[f"q{n_above}"] = above | {doc: float(score) for doc, score in scores.items()}
+            run[f"q{n_above}"] = above | {doc: float(level) for doc, level in level_of.items()}
         runs.append(run)
     for query, scores in dh.fuse(runs, method).to_dict().items():
         assert len({scores[doc] for doc in "abcd"}) == 1

@@ -133,7 +133,7 @@ def refuse(one: Asked, other: Asked) -> None:
     entries = [entry.partition("=") for entry in right.feature.goes_with]
     allowed = [value for name, _, value in entries if name == wrong.feature.name and value]
     default = getattr(Conventions, wrong.argument, None)
-    allowed_values = [repr(value) for value in allowed or [default]]
+    allowed_values = [repr(value) for value in allowed] or [repr(default)]
     problem = None
     beside = None
     if right.feature.kind == "given":

@@ -190,7 +190,7 @@ def item_profile(
     if is_array(run):
         found = count_dense(run, NOTHING, depth=as_count("cutoff", cutoff), **of_matrix)
         return profile_of(cast("Lists", found.lists), popularity, cutoff, name="scores", **options)
-    if are_runs(cast("Source", run)):
+    if are_runs(run):
         raise ParameterError(argument="run", allowed="one run", found="several", hint="call item_profile for each")
     own = Run.of(run, ascending=ascending, duplicates=duplicates)
     own.check_duplicates()
