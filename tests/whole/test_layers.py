@@ -125,7 +125,7 @@ LATE = {
     "evaluation.scores imports evaluation in Scores.quantile": "few scores have intervals",
     "evaluation.evaluate_runs imports measures in _can_be_evaluated_together": "few evaluations are of several runs",
     "evaluation.query_columns imports data in _column_of": "few evaluations have a table of queries",
-    "evaluation.stratum imports data in groups": "few evaluations have a table of queries",
+    "evaluation.stratum_places imports data in groups": "few evaluations have a table of queries",
     "evaluation.systems imports io in _table_in": "dicts need no formats of files",
     "evaluation.warned imports io in _has_all": "dicts need no formats of files",
     "evaluation.open_evaluations imports evaluation in is_evaluation": "few evaluations are loaded",

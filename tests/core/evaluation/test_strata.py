@@ -13,7 +13,8 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.evaluation.stratum import NONE, groups, label
+from deadheat.core.evaluation.stratum import NONE, label
+from deadheat.core.evaluation.stratum_places import groups
 from deadheat.errors import ColumnError, DataError, DeadheatError, DeadheatWarning, ParameterError
 from support.command import names_in
 from support.error_parts import raises_parts

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from deadheat.core.arrays import IntArray
-from deadheat.core.data.query_tables import QUERIES, convert_records, find_id_column, read_ids, read_texts
+from deadheat.core.arrays import IntArray, TextArray
+from deadheat.core.data.query_tables import QUERIES, convert_records, find_id_column, find_texts, read_ids, read_texts
 from deadheat.core.data.sources import Source, as_path, make_label
 from deadheat.core.errors import ColumnError, DataError
 from deadheat.core.io.records import Records, read_records
+from deadheat.core.libraries import polars as pl
 from deadheat.core.phases import phase
 from deadheat.core.wording import did_you_mean, escape_invisible, format_count, format_list
 
 LANGUAGE_NAMES = ("language", "lang")  # names of the column of languages, the first that is there
+N_TRIED = 1_000  # queries that are looked up first, where any of them will do
+# What Python's str.strip() removes: Polars has fewer of them
+BLANKS = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "
+    "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 TEXT_NAMES = ("text", "query_text", "query", "question", "title", "phrase")  # the same for the texts of queries
 
 
@@ -75,10 +83,9 @@ class Queries:
         self._records = _fill_in_language(records)
         frame = self._records.frame
         id_column = find_id_column(frame.columns, self.where)
-        self.query_ids = read_ids(self._records, frame[id_column], self.where)
+        self._ids = read_ids(self._records, frame[id_column], self.where)
         self.columns = tuple(name for name in frame.columns if name != id_column)
-        self._places = dict(zip(self.query_ids, range(len(self.query_ids)), strict=True))
-        self._labels_by_column: dict[str, list[str | None]] = {}
+        self._labels_by_column: dict[str, pl.Series] = {}
 
     def _default_name(self) -> str:
         """Return the label of the file; "queries" without one."""
@@ -110,7 +117,12 @@ class Queries:
         return escape_invisible(f"<Queries {self.name}: {size}, columns {columns}>")
 
     def __len__(self) -> int:
-        return len(self.query_ids)
+        return len(self._ids)
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The ids of the queries, in the order of the table."""
+        return self._ids.to_list()
 
     @property
     def where(self) -> str:
@@ -139,8 +151,11 @@ class Queries:
 
     def texts(self, query_ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of the given queries that have one; empty without a column of texts."""
-        labels = self._pair_labels(self.text_column, query_ids)
-        return {query: text for query, text in labels if text is not None}
+        if self.text_column is None:
+            return {}
+        ids = list(query_ids)
+        texts = zip(ids, self.column(self.text_column, ids), strict=True)
+        return {query: text for query, text in texts if text is not None}
 
     def column(self, name: str, query_ids: Iterable[str], *, has_numbers: bool = False) -> list[str | None]:
         """Return the label of each of the given queries.
@@ -165,40 +180,38 @@ class Queries:
             Its numbers can be read in two ways.
         """
         column = self._read_column(name, has_numbers=has_numbers)
-        labels = []
-        for query in query_ids:
-            place = self._places.get(query)
-            labels.append(None if place is None else column[place])
-        return labels
+        return _take_labels(column, self.find_rows(query_ids)).to_list()
 
-    def coded_column(self, name: str, query_ids: Sequence[str]) -> tuple[IntArray, list[str]]:
-        """Return the label of each of the given queries as its place in a list of the different labels.
+    def coded_column(self, name: str, rows: IntArray) -> tuple[IntArray, pl.Series]:
+        """Return the labels of some rows as their places among the different labels of a column.
 
         Parameters
         ----------
         name : str
-        query_ids : sequence of str
+        rows : ndarray of int, shape (n_queries,)
+            As of :meth:`find_rows`; -1 of a query that the table lacks.
 
         Returns
         -------
         codes : ndarray of int, shape (n_queries,)
             -1 where the table lacks the query or its label is empty.
-        labels : list of str
+        labels : polars.Series of str, shape (n_labels,)
         """
         column = self._read_column(name)
-        labels = list(dict.fromkeys(filter(None, column)))
-        code_of_label: dict[str | None, int] = dict(zip(labels, range(len(labels)), strict=True))
-        codes_of_rows: IntArray = np.fromiter(map(code_of_label.get, column, repeat(-1)), np.int64, len(column))
+        labels = column.drop_nulls().unique(maintain_order=True)
+        codes_of_rows = find_texts(column, labels)
         # the last one is of queries that the table lacks
-        return np.append(codes_of_rows, -1)[self.find_rows(query_ids)], labels
+        return np.append(codes_of_rows, -1)[rows], labels
 
-    def find_rows(self, query_ids: Sequence[str]) -> IntArray:
+    def find_rows(self, query_ids: Iterable[str] | TextArray) -> IntArray:
         """Return the row of each of the given queries; -1 where the table lacks it."""
-        return np.fromiter(map(self._places.get, query_ids, repeat(-1)), np.int64, len(query_ids))
+        if isinstance(query_ids, np.ndarray):
+            query_ids = query_ids.tolist()
+        return find_texts(pl.Series(list(query_ids), dtype=pl.String), self._ids)
 
-    def check_common(self, query_ids: Sequence[str]) -> None:
+    def check_common(self, query_ids: Sequence[str] | TextArray) -> None:
         """Raise if the table has none of these queries: the ids are of another collection, or written differently."""
-        if any(query in self._places for query in query_ids):
+        if (self.find_rows(query_ids[:N_TRIED]) >= 0).any() or (self.find_rows(query_ids) >= 0).any():
             return
         evaluated = format_list([*map(repr, query_ids)])
         present = format_list([*map(repr, self.query_ids)])
@@ -207,32 +220,31 @@ class Queries:
             hint="Are they of the same collection, and are the ids written alike?",
         )
 
-    def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
+    def languages(self, query_ids: Iterable[str] | TextArray | None = None) -> tuple[str, ...]:
         """Return the languages of the given queries, by default all, sorted; none without a language column."""
-        if query_ids is None:
-            query_ids = self.query_ids
-        labels = self._pair_labels(self.language_column, query_ids)
-        return tuple(sorted({language for _, language in labels if language is not None}))
+        if self.language_column is None:
+            return ()
+        labels = self._read_column(self.language_column)
+        if query_ids is not None:
+            labels = _take_labels(labels, self.find_rows(query_ids))
+        return tuple(labels.drop_nulls().unique().sort().to_list())
 
-    def without_language(self, query_ids: Iterable[str]) -> tuple[str, ...]:
+    def without_language(self, query_ids: Iterable[str] | TextArray) -> tuple[str, ...]:
         """Return the given queries that have no language; none without a language column."""
-        labels = self._pair_labels(self.language_column, query_ids)
-        return tuple(query for query, language in labels if language is None)
-
-    def _pair_labels(self, name: str | None, query_ids: Iterable[str]) -> list[tuple[str, str | None]]:
-        """Return the given queries with their labels; empty without a column."""
-        if name is None:
-            return []
+        if self.language_column is None:
+            return ()
         ids = list(query_ids)
-        return list(zip(ids, self.column(name, ids), strict=True))
+        labels = _take_labels(self._read_column(self.language_column), self.find_rows(ids))
+        lacking = np.flatnonzero(labels.is_null().to_numpy())
+        return tuple(ids[place] for place in lacking.tolist())
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Raise `ColumnError` for a name that is not a label column."""
         for name in names:
             self._read_column(name)
 
-    def _read_column(self, name: str, *, has_numbers: bool = False) -> list[str | None]:
-        """Return a column as text, without surrounding blanks; None where nothing is left."""
+    def _read_column(self, name: str, *, has_numbers: bool = False) -> pl.Series:
+        """Return a column as text, without surrounding blanks; null where nothing is left."""
         if name not in self.columns:
             columns = ", ".join(map(repr, self.columns)) or "only the ids"
             raise ColumnError(
@@ -264,6 +276,13 @@ def _has_values(source: Mapping[str, object]) -> bool:
     return all(value is None or isinstance(value, str | int | float) for value in source.values())
 
 
-def _strip_labels(labels: Iterable[str | None]) -> list[str | None]:
-    """Return labels without surrounding blanks; None for those that are empty."""
-    return [(label or "").strip() or None for label in labels]
+def _strip_labels(labels: pl.Series) -> pl.Series:
+    """Return labels without surrounding blanks; null for those that are empty."""
+    stripped = labels.str.strip_chars(BLANKS)
+    return stripped.set(stripped == "", None)
+
+
+def _take_labels(column: pl.Series, rows: IntArray) -> pl.Series:
+    """Return the labels of some rows; null where a row is -1."""
+    places = pl.Series(rows)
+    return column.gather(places.set(places < 0, None))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
+from deadheat.core.arrays import IntArray
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.core.io.columns import find_column
@@ -147,7 +150,7 @@ def find_id_column(names: Sequence[str], where: str) -> str:
     return find_column(ID_NAMES, names, "queries without a column 'query_id'", where)
 
 
-def read_ids(records: Records, column: pl.Series, where: str) -> list[str]:
+def read_ids(records: Records, column: pl.Series, where: str) -> pl.Series:
     """Return the ids as text; raise if there are none, one is missing, or one is repeated."""
     if column.dtype.is_float() or column.dtype == pl.Boolean:
         raise ColumnError(
@@ -155,33 +158,37 @@ def read_ids(records: Records, column: pl.Series, where: str) -> list[str]:
         )
     if column.is_empty():
         raise DataError(NO_ROWS, path=where)
-    texts = read_texts(column, where)
-    distinct = set(texts)
-    if len(distinct) == len(texts) and None not in distinct and "" not in distinct:
-        ids = [text for text in texts if text is not None]
-        if NUL not in "".join(ids):
-            return ids  # mostly nothing is wrong, and this shows it faster than a search
+    ids = read_texts(column, where)
+    is_missing = ids.is_null() | (ids == "")
+    has_nul = ids.str.contains(NUL, literal=True)
+    if is_missing.any() or has_nul.any() or ids.n_unique() < len(ids):
+        _refuse_ids(records, ids, where)
+    return ids
+
+
+def _refuse_ids(records: Records, ids: pl.Series, where: str) -> NoReturn:
+    """Raise what is wrong with the first id that is missing, has a NUL or is repeated."""
     places: dict[str, int] = {}
-    for place, query in enumerate(texts):
+    for place, query in enumerate(ids.to_list()):
         if not query:
             row = "" if records.own_lines else f" in row {place + 1}"
             raise DataError(
-                f"empty field in column {column.name!r}{row}", allowed="an id", path=where, line=records.line(place)
+                f"empty field in column {ids.name!r}{row}", allowed="an id", path=where, line=records.line(place)
             )
         if NUL in query:
             raise make_nul_error(query, where)
         if query in places:
             raise DuplicateError(
                 f"query {query!r} appears {records.where(places[query], place)}",
-                hint=f"each may appear only once in column {column.name!r}, which holds the ids",
+                hint=f"each may appear only once in column {ids.name!r}, which holds the ids",
                 path=where,
                 line=records.line(place),
             )
         places[query] = place
-    return list(places)
+    raise AssertionError("no id is wrong")
 
 
-def read_texts(column: pl.Series, where: str) -> list[str | None]:
+def read_texts(column: pl.Series, where: str) -> pl.Series:
     """Return the values of a column as text, a list with bars between its parts.
 
     Raises
@@ -190,16 +197,32 @@ def read_texts(column: pl.Series, where: str) -> list[str | None]:
         The column holds something that has no text, such as structs.
     """
     if isinstance(column.dtype, pl.List) and not column.dtype.inner.is_nested():
-        return column.cast(pl.List(pl.String)).list.join("|").to_list()
+        return column.cast(pl.List(pl.String)).list.join("|")
     if column.dtype.is_nested():
         raise ColumnError(f"column {column.name!r} holds {column.dtype}", allowed="text", path=where)
     if column.dtype == pl.Object:
-        return [as_text(value) for value in column.to_list()]
+        return pl.Series(column.name, [as_text(value) for value in column.to_list()], dtype=pl.String)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     try:
-        return column.cast(pl.String).to_list()
+        return column.cast(pl.String)
     except pl.exceptions.PolarsError as error:
         raise ColumnError(
             f"column {column.name!r} holds {column.dtype}, which cannot be read as text ({error})", path=where
         ) from error
+
+
+def find_texts(texts: pl.Series, among: pl.Series) -> IntArray:
+    """Return the place of each text among distinct ones; -1 where it is not there, or null.
+
+    Examples
+    --------
+    >>> find_texts(pl.Series(["b", "c", "a"]), pl.Series(["a", "b"])).tolist()
+    [1, -1, 0]
+    """
+    wanted = pl.DataFrame({"text": texts, "wanted": np.arange(len(texts))})
+    known = pl.DataFrame({"text": among, "place": np.arange(len(among))})
+    pairs = wanted.join(known, on="text")
+    places = np.full(len(texts), -1)
+    places[pairs["wanted"].to_numpy()] = pairs["place"].to_numpy()
+    return places

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
 
-from deadheat.core.arrays import IntArray
+from deadheat.core.arrays import IntArray, run_starts
 from deadheat.core.checks import as_count
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.queries import Queries
@@ -17,32 +18,40 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
+from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.strata_numbers import (
+    StrataNumbers,
+    are_means_of_values,
+    collect_numbers,
+    compute_numbers,
+)
 from deadheat.core.evaluation.stratum import (
     Stratum,
     averages_schema,
     check_columns,
-    groups,
-    is_assigned,
     keys_of,
     label,
     names_of,
-    order,
     summary_schema,
 )
+from deadheat.core.evaluation.stratum_places import StratumPlaces, groups
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng
-from deadheat.core.structures import group_values
 from deadheat.core.wording import escape_invisible
 
+MOST_SHOWN = 24  # strata in a line
+MOST_KEPT = 1_000  # strata: of more, only those that were made last are kept
+READ_AHEAD = 10_000  # queries: strata that are smaller are made several at a time, which is faster
 
-class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata", shown=("strata",)):
+
+class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strata", shown=("strata",)):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
-    A sorted dict of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
+    A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
     then numbers by size, then other values alphabetically, with numbers inside them by size. Queries without a value
-    in a column are in the stratum "(none)", which comes last.
+    in a column are in the stratum "(none)", which comes last. An evaluation is made when it is asked for.
 
     Attributes
     ----------
@@ -61,23 +70,68 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
     def __init__(
         self,
         whole: Evaluation,
-        places: Mapping[Stratum, IntArray],
+        places: StratumPlaces,
         columns: Sequence[str],
         queries: Queries,
         smallest: int,
     ) -> None:
         self.columns, self.smallest = tuple(columns), smallest
-        self.whole, self.queries, self._places = whole, queries, dict(places)
-        super().__init__(zip(places, whole.split(list(places.values())), strict=True))
+        self.whole, self.queries, self._places = whole, queries, places
+        self._made: dict[int, Evaluation] = {}  # by the number of the stratum
+        self._changed: dict[Stratum, Evaluation] = {}  # by features
+        self._numbers: dict[Measure, StrataNumbers] = {}
         for part in whole.features.values():
-            self.update(part.in_strata(self, columns, queries))
-        self.small = tuple(stratum for stratum, part in self.items() if len(part.query_ids) < smallest)
-        lacking = [part.query_ids for stratum, part in self.items() if not is_assigned(stratum)]
-        self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))
+            self._changed.update(part.in_strata(self, columns, queries))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Stratum]:
+        return iter(self._places)
+
+    def __getitem__(self, stratum: Stratum) -> Evaluation:
+        if stratum in self._changed:
+            return self._changed[stratum]
+        number = self._places.number_of_stratum[stratum]
+        if number not in self._made:
+            self._make(number)
+        return self._made[number]
+
+    def _make(self, number: int) -> None:
+        """Make the evaluation of a stratum; of small ones those of the next strata, too."""
+        if len(self) > MOST_KEPT:
+            self._made.clear()
+        bounds = self._places.bounds
+        last = int(np.searchsorted(bounds, bounds[number] + READ_AHEAD, side="right")) - 1
+        numbers = range(number, min(max(last, number + 1), len(self)))
+        sets = [self._places.places_at(own) for own in numbers]
+        self._made.update(zip(numbers, self.whole.split(sets), strict=True))
+
+    @cached_property
+    def small(self) -> tuple[Stratum, ...]:
+        """The strata with fewer than `smallest` queries."""
+        return tuple(self._places.strata_at(np.flatnonzero(self._places.sizes < self.smallest)))
+
+    @cached_property
+    def unassigned(self) -> tuple[str, ...]:
+        """Queries that have no value in a column."""
+        is_lacking = np.repeat(~self._places.are_assigned, self._places.sizes)
+        ids = self.whole.query_ids[self._places.places[is_lacking]]
+        return tuple(sorted(ids.tolist()))
+
+    @property
+    def n_repeated(self) -> int:
+        """How many more queries the strata have than there are, as some have several values."""
+        return len(self._places.places) - len(np.unique(self._places.places))
 
     def __repr__(self) -> str:
-        sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
-        return escape_invisible(f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>")
+        first = np.arange(min(len(self), MOST_SHOWN))
+        sizes = []
+        for stratum, size in zip(self._places.strata_at(first), self._places.sizes.tolist(), strict=False):
+            sizes.append(f"{label(stratum)}: {size}")
+        if len(self) > MOST_SHOWN:
+            sizes.append(f"and {len(self) - MOST_SHOWN:,} more")
+        return escape_invisible(f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {'; '.join(sizes)}>")
 
     def summary(
         self,
@@ -171,34 +225,67 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
                 given=within,
                 allowed=self.columns if len(self.columns) > 1 else "one of several stratum columns",
             )
-        place = None if within is None else self.columns.index(within)
-        found = group_values(("" if place is None else stratum[place], stratum) for stratum in self)
-        rows = [
-            (*([] if within is None else [value]), measure.label, *self._average(measure, found[value], place))
-            for value in sorted(found, key=order)
-            for measure in self.whole.measures
-        ]
-        return make_frame(rows, ({within: pl.String} if within else {}) | averages_schema())
+        strata = np.arange(len(self))
+        if within is None:
+            averages = [self._average(measure, strata, None) for measure in self.whole.measures]
+            return make_frame(averages, averages_schema())
+        column = self.columns.index(within)
+        codes = self._places.codes[:, column]
+        by_code = np.argsort(codes, kind="stable")
+        rows = []
+        for numbers in np.split(by_code, run_starts(codes[by_code])[1:]):
+            value = self._places.labels_at(column, numbers[:1]).item()
+            rows += [(value, *self._average(measure, numbers, column)) for measure in self.whole.measures]
+        return make_frame(rows, {within: pl.String} | averages_schema())
 
-    def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
-        """Return what `averages_schema` names, of one measure over some strata that share the column at `place`."""
-        keep = np.unique(np.concatenate([self._places[one] for one in strata]))
-        are_all = len(keep) == len(self.whole.query_ids)
-        scores = self.whole[measure] if are_all else self.whole[measure].select(keep)
-        for part in self.whole.features.values():
-            if not are_all:
-                scores = part.in_union(self.whole.select(keep), [self[one] for one in strata if one in self])[measure]
-        found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
-        means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
-        if not means:
-            return scores.mean, None, 0, None, None, None, None
-        values = np.array(list(means.values()))
+    def _average(self, measure: Measure, strata: IntArray, column: int | None) -> tuple[float | str | None, ...]:
+        """Return what `averages_schema` names, of one measure over some strata, which share the label of a column."""
+        scores = self._scores_of(measure, strata)
+        means = self.numbers(measure).mean[strata]
+        has_mean = self._places.are_assigned[strata] & ~np.isnan(means)
+        values = means[has_mean]
+        if not len(values):
+            return measure.label, scores.mean, None, 0, None, None, None, None
         variance = float(np.var(values)) if len(values) > 1 else float("nan")
         ranks = first_ranks(values)
-        strata_with_mean = list(means)
-        ends = (strata_with_mean[int(ranks.argmax())], strata_with_mean[int(ranks.argmin())])
-        names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
-        return scores.mean, float(values.mean()), len(values), variance, variance**0.5, *names
+        ends = strata[has_mean][[ranks.argmax(), ranks.argmin()]]
+        keys = []
+        for place in range(len(self.columns)):
+            if place != column:
+                keys.append(self._places.labels_at(place, ends).to_list())
+        lowest, highest = (", ".join(labels) for labels in zip(*keys, strict=True))
+        macro = float(values.mean())
+        return measure.label, scores.mean, macro, len(values), variance, variance**0.5, lowest, highest
+
+    def _scores_of(self, measure: Measure, strata: IntArray) -> Scores:
+        """Return the scores of the queries of some strata, each once."""
+        is_in = np.zeros(len(self.whole.query_ids), np.bool_)
+        if len(strata) == len(self):
+            is_in[self._places.places] = True
+        else:
+            is_in[np.concatenate([self._places.places_at(number) for number in strata.tolist()])] = True
+        if is_in.all():
+            return self.whole[measure]
+        scores = self.whole[measure].select(np.flatnonzero(is_in))
+        for part in self.whole.features.values():
+            evaluations = [self[stratum] for stratum in self._places.strata_at(strata)]
+            scores = part.in_union(self.whole.select(is_in), evaluations)[measure]
+        return scores
+
+    def numbers(self, measure: Measure) -> StrataNumbers:
+        """Return the numbers of all strata of a measure that was evaluated, as arrays.
+
+        Parameters
+        ----------
+        measure : Measure
+        """
+        if measure not in self._numbers:
+            scores = self.whole[measure]
+            if self._changed or not are_means_of_values(scores):
+                self._numbers[measure] = collect_numbers([part[measure] for part in self.values()])
+            else:
+                self._numbers[measure] = compute_numbers(scores, self._places)
+        return self._numbers[measure]
 
 
 def strata_of_evaluation(
@@ -209,5 +296,5 @@ def strata_of_evaluation(
     names = names_of(columns)
     table = Queries.of(queries, names)
     check_columns(names, table)
-    places = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
+    places = groups(evaluation.query_ids, names, table, pool_languages=pool_languages, stacklevel=4)
     return Strata(evaluation, places, names, table, smallest)

@@ -1,11 +1,16 @@
 """What reports of evaluations say of strata and languages: averages over strata, and facts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
 
 from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.strata import Strata
-from deadheat.core.evaluation.stratum import NONE, label, order
+from deadheat.core.evaluation.strata_order import order_labels, sort_strata
+from deadheat.core.evaluation.stratum import NONE, Stratum, label
+from deadheat.core.libraries import polars as pl
 from deadheat.core.report.conventions import named
 from deadheat.core.report.model import MEASURE, OF_FEW, Column, Fact, Table, first_true, prose_fact, tabulate_groups
 from deadheat.core.report.report_parts import report_parts_of
@@ -112,10 +117,13 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
     measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
     if measures:
         found = [
-            {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
+            {(row.get(within or "", ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
             for of_run in grouping.strata
         ]
-        values = {value for of_run in found for value, _ in of_run}
+        values = [""]
+        if within:
+            labels = pl.Series(list({value for of_run in found for value, _ in of_run}), dtype=pl.String)
+            values = labels.gather(order_labels(labels)).to_list()
         yield tabulate_groups(
             "averages",
             (*([Column(within, within)] if within else []), MEASURE),
@@ -131,7 +139,7 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
             ),
             (
                 ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
-                for value in sorted(values, key=lambda value: order(value or ""))
+                for value in values
                 for measure in measures
             ),
             tuple(of_run.whole.name for of_run in grouping.strata),
@@ -182,27 +190,35 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
     without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
-    sizes = {  # the fewest queries of any run and measure
-        label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
-        for stratum in sorted(set().union(*grouping.strata), key=order)
-    }
-    found = {name: n for name, n in sizes.items() if n < first.smallest}
+    fewest = _find_small(grouping.strata)
+    found = {label(stratum): fewest[stratum] for stratum in sort_strata(fewest)}
     few = few_queries(found, first.smallest)
     return [
         *of_all,
         *(fact for own in report_parts_of(first.whole) for fact in own.tell_of_strata(first)),
         prose_fact("averages", how if len(counts) < len(measures) else ""),
         prose_fact("averages", none_of if counts else ""),
-        *overlapping(part.query_ids.tolist() for part in first.values()),
+        *overlapping(first.n_repeated),
         Fact("unassigned_queries", ids, NONE, without, is_note=True),
         Fact("small_strata", found, OF_FEW, few, brief=few),
     ]
 
 
-def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
-    """Say how many more queries strata count than there are; each stratum is given by its queries."""
-    ids = [*map(set, strata)]
-    if n_twice := sum(map(len, ids)) - len(set().union(*ids)):
+def _find_small(strata_of_runs: Sequence[Strata]) -> dict[Stratum, int]:
+    """Return the strata with few queries: the fewest of any run and measure."""
+    fewest: dict[Stratum, int] = {}
+    for of_run in strata_of_runs:
+        n_queries = np.min([of_run.numbers(measure).n_queries for measure in of_run.whole.measures], axis=0)
+        is_small = n_queries < of_run.smallest
+        strata = compress(of_run, is_small.tolist())
+        for stratum, n in zip(strata, n_queries[is_small].tolist(), strict=True):
+            fewest[stratum] = min(n, fewest.get(stratum, n))
+    return fewest
+
+
+def overlapping(n_twice: int) -> Iterator[Fact]:
+    """Say how many more queries strata count than there are."""
+    if n_twice:
         text = f"queries with several values count in each: {n_twice:,} more in all"
         yield Fact("overlap", n_twice, "overlap", text, brief=text)
 

@@ -12,7 +12,8 @@ from deadheat.core.evaluation.parts import RangeColumn
 from deadheat.core.evaluation.rule_difference import difference_of, differences
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
-from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of, order
+from deadheat.core.evaluation.strata_order import rank_strata, union_of_strata
+from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
 from deadheat.core.report.model import (
@@ -80,7 +81,7 @@ def parts_of(
     found = [{} if options is None else of_run.intervals(**vars(options)) for of_run in strata]
     return [
         (keys_of(stratum), run, of_run[stratum], found[run].get(stratum, {}))
-        for stratum in sorted(set().union(*strata), key=order)
+        for stratum in union_of_strata(strata)
         for run, of_run in enumerate(strata)
         if stratum in of_run
     ]
@@ -320,7 +321,9 @@ def list_queries(
         stratum_of |= zip(own, zip(*values, strict=True), strict=True)
     ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
     if strata:
-        ids.sort(key=lambda query: order(stratum_of[query]))
+        distinct = list(dict.fromkeys(stratum_of.values()))
+        rank_of_stratum = dict(zip(distinct, rank_strata(distinct).tolist(), strict=True))
+        ids.sort(key=lambda query: rank_of_stratum[stratum_of[query]])
     rows = [
         Row(
             (*(keys_of(stratum_of[query]) if strata else ()), query, measure.label),

@@ -27,7 +27,8 @@ from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import Reconciled
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.shared_weights import SharedWeights
-from deadheat.core.evaluation.stratum import Stratum, groups
+from deadheat.core.evaluation.stratum import Stratum
+from deadheat.core.evaluation.stratum_places import groups
 from deadheat.core.evaluation.systems import kind_of_runs
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.libraries import polars as pl

@@ -230,9 +230,11 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
     if queries is None:
         return []
     small = {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}
+    n_listed = sum(len(one.query_ids) for one in parts.values())
+    distinct = set[str]().union(*(one.query_ids.tolist() for one in parts.values()))
     strata = [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {source}"),
-        *overlapping(part.query_ids.tolist() for part in parts.values()),
+        *overlapping(n_listed - len(distinct)),
         *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
     ]
     return [

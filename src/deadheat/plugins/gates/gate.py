@@ -26,7 +26,8 @@ from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reconciling import reconciled
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.shared_weights import share_weights
-from deadheat.core.evaluation.stratum import columns_of, groupings_of, groups, is_assigned, label, names_of
+from deadheat.core.evaluation.stratum import columns_of, groupings_of, is_assigned, label, names_of
+from deadheat.core.evaluation.stratum_places import groups
 from deadheat.core.evaluation.together import check_use
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure, unit_of

@@ -16,7 +16,8 @@ from deadheat.core.data.sources import Source
 from deadheat.core.design import Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.stratum import Stratum, groups
+from deadheat.core.evaluation.stratum import Stratum
+from deadheat.core.evaluation.stratum_places import groups
 from deadheat.core.kernels import weighting
 from deadheat.core.measures import Measure
 from deadheat.core.report.model import Column, Fact, Table

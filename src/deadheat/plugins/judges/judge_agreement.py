@@ -17,7 +17,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.design import Design
 from deadheat.core.errors import DataError, SwappedFilesError
-from deadheat.core.evaluation.stratum import groups
+from deadheat.core.evaluation.stratum_places import groups
 from deadheat.core.evaluation.together import check_of_documents
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.random_generators import Rng
