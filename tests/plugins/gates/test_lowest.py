@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.plugins.gates.gate import lowest
+from deadheat.plugins.gates.lowest import lowest
 from support.command import call
 from support.gated_runs import ranked
 

@@ -204,75 +204,77 @@ def _describe_baseline(result: GateResult) -> str:
 
 
 def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], summary: str) -> Iterator[Fact]:
-    evaluation, weak = result.evaluation, result.proving_little
-    kept = (
-        "checked together, as asked"
-        if result.options.pool_languages
-        else "checked apart; --pool-languages checks them together"
-    )
-    by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
+    """Give what is said of gates beside their tables."""
+    weak = result.proving_little
+    yield Fact("deadheat", __version__)
+    yield Fact("name", result.name)
+    yield Fact("passed", result.passed)
+    yield Fact("summary", summary)
+    yield Fact("proves_little", {check.title: check.reason for check in weak})
+    yield from _describe_weak(weak)
+    for check in result.failures:
+        if not _is_plain(check):
+            yield warning_fact("note", f"{check.title}: {check.reason}")
+    yield from _name_worst(result.failures)
     beyond = ""
     if any(check.is_beyond for check in result.checks):
         beyond = "cannot be reached: beyond what the ideal ranking has (at best)"
+    yield replace(prose_fact(BEYOND, beyond), brief=beyond)
+    yield Fact("sources", sources or None, "gates", f"from {sources}" if sources else "")
+    unasked = _unasked(sources, not_asked) if not_asked else ""
+    yield Fact("not_asked", list(not_asked), "not checked", unasked, is_warning=True)
     baseline_file = _describe_baseline(result)
-    data = "; ".join(evaluation.notes)
-    yield from (
-        Fact("deadheat", __version__),
-        Fact("name", result.name),
-        Fact("passed", result.passed),
-        Fact("summary", summary),
-        Fact("proves_little", {check.title: check.reason for check in weak}),
-        *_describe_weak(weak),
-        *(warning_fact("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
-        *_name_worst(result.failures),
-        replace(prose_fact(BEYOND, beyond), brief=beyond),
-        Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
-        Fact(
-            "not_asked",
-            list(not_asked),
-            "not checked",
-            _unasked(sources, not_asked) if not_asked else "",
-            is_warning=True,
-        ),
-        Fact("baseline_file", result.baseline_file or None, "baseline", baseline_file, brief=baseline_file),
-        *tell_shared_weights(result.shared_weights),
-        Fact("unchanged", result.is_unchanged, "note", _describe_unchanged(result), is_warning=True),
-        Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
-        Fact("notes", list(evaluation.notes), "data", data, brief=data),
-        *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
-        *weighted(evaluation),
-        *tell_parts([evaluation]),
-        *doubted_names(evaluation[name].measure for name in dict.fromkeys(check.measure for check in result.checks)),
-        *_sizes(result),
-        Fact(
-            "ties",
-            evaluation.ties,
-            "ties",
-            f"{evaluation.ties}: {EXPLAINED[evaluation.ties]}",
-            is_warning=evaluation.ties in {"random", UNKNOWN},
-        ),
-        Fact(
-            "options",
-            {name: getattr(result.options, name) for name in OPTIONS} | {"rng": as_integer(result.options.rng)},
-        ),
-        prose_fact(
-            "at best",
-            ""
-            if all(check.is_regression for check in result.checks)
-            else "of the ideal ranking" + "; of an interval its end" * any(check.method for check in result.checks),
-        ),
-        Fact(
-            "languages",
-            list(result.languages),
-            "languages",
-            f"{', '.join(result.languages)}: {kept}" if result.languages else "",
-        ),
-        prose_fact("strata", f"by {by}; corrected over the strata of each check" if by else ""),
-        *_intervals(result),
-        *_baseline(result),
-        _tell_few_units(result),
-        _tell_ties_at_threshold(result),
-    )
+    yield Fact("baseline_file", result.baseline_file or None, "baseline", baseline_file, brief=baseline_file)
+    yield from tell_shared_weights(result.shared_weights)
+    yield Fact("unchanged", result.is_unchanged, "note", _describe_unchanged(result), is_warning=True)
+    yield from _facts_of_data(result)
+    yield from _facts_of_conventions(result)
+    yield from _intervals(result)
+    yield from _baseline(result)
+    yield _tell_few_units(result)
+    yield _tell_ties_at_threshold(result)
+
+
+def _facts_of_data(result: GateResult) -> Iterator[Fact]:
+    """Give what is said of the queries and judgments."""
+    evaluation = result.evaluation
+    notes = "; ".join(evaluation.notes)
+    yield Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}")
+    yield Fact("notes", list(evaluation.notes), "data", notes, brief=notes)
+    yield from tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False)
+    yield from weighted(evaluation)
+    yield from tell_parts([evaluation])
+    measures = [evaluation[name].measure for name in dict.fromkeys(check.measure for check in result.checks)]
+    yield from doubted_names(measures)
+    yield from _sizes(result)
+
+
+def _facts_of_conventions(result: GateResult) -> Iterator[Fact]:
+    """Give what is said of ties, of the options, and of the strata in which gates are checked."""
+    ties = result.evaluation.ties
+    is_doubtful = ties in {"random", UNKNOWN}
+    yield Fact("ties", ties, "ties", f"{ties}: {EXPLAINED[ties]}", is_warning=is_doubtful)
+    options: dict[str, object] = {name: getattr(result.options, name) for name in OPTIONS}
+    options["rng"] = as_integer(result.options.rng)
+    yield Fact("options", options)
+    yield prose_fact("at best", _describe_at_best(result))
+    languages = ""
+    if result.languages:
+        languages = f"{', '.join(result.languages)}: checked apart; --pool-languages checks them together"
+        if result.options.pool_languages:
+            languages = f"{', '.join(result.languages)}: checked together, as asked"
+    yield Fact("languages", list(result.languages), "languages", languages)
+    by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
+    yield prose_fact("strata", f"by {by}; corrected over the strata of each check" if by else "")
+
+
+def _describe_at_best(result: GateResult) -> str:
+    """Say what the best value of a threshold is of; nothing where all gates are regressions."""
+    if all(check.is_regression for check in result.checks):
+        return ""
+    if any(check.method for check in result.checks):
+        return "of the ideal ranking; of an interval its end"
+    return "of the ideal ranking"
 
 
 def _describe_weak(checks: Sequence[Check]) -> Iterator[Fact]:
