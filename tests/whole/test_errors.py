@@ -36,7 +36,7 @@ READERS = {
     "core/io/objects.py": "json: whether something follows the first value",
     "core/io/formats/csv_rows.py": "csv: which of its two errors it is",
     "plugins/bench/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
-    "plugins/bench/ontology/ontology.py": "pronto, fastobo: what is wrong with a file",
+    "plugins/bench/ontology/reading.py": "pronto, fastobo: what is wrong with a file",
     "core/evaluation/documents.py": "Polars, NumPy, Python: what is wrong with a value of a save",
     "plugins/figures/figures.py": "our own: which plugin a figure is of, as an AttributeError of the module",
     "plugins/figures/painter_process.py": "vl-convert: why it cannot draw, for the process that asked",

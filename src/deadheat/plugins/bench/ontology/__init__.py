@@ -10,7 +10,8 @@ from deadheat.plugins.bench.ontology.graph import (
     listed,
     read_translations,
 )
-from deadheat.plugins.bench.ontology.ontology import Ontology, read_ontology
+from deadheat.plugins.bench.ontology.ontology import Ontology
+from deadheat.plugins.bench.ontology.reading import read_ontology
 
 __all__ = [
     "KINDS",

@@ -1,45 +1,27 @@
-"""Ontology: terms and how similar they are, judgments made from that, and how it is read from its files."""
+"""Ontology: terms, how similar they are, and judgments made from that."""
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial, reduce
-from operator import attrgetter
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Self
 
 import numpy as np
-import polars as pl
 
-from deadheat.core.arrays import FloatArray, IntArray
+from deadheat.core.arrays import FloatArray
 from deadheat.core.checks import as_count, check_choice
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.errors import (
-    DataError,
-    DeadheatWarning,
-    DuplicateError,
-    FileFormatError,
-    NoteWarning,
-    ParameterError,
-    SourceTypeError,
-    UnknownExpectedWarning,
-)
-from deadheat.core.io.files import check_readable, decode_utf8, read_all
-from deadheat.core.io.objects import parse_json as parsed_json
-from deadheat.core.libraries import import_package
-from deadheat.core.structures import group_values
+from deadheat.core.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.core.wording import escape_invisible, format_list
 from deadheat.plugins.bench.ontology.graph import (
     KINDS,
     ORIGINAL,
-    SCOPES,
     Graph,
     Synonym,
     Translations,
@@ -52,14 +34,7 @@ from deadheat.plugins.bench.ontology.graph import (
     read_translations,
     translated_names,
 )
-
-if TYPE_CHECKING:
-    from pronto.ontology import Ontology as Parsed
-    from pronto.term import Term
-
-MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
-UNKNOWN = -1
-KEYS = ["query_id", "doc_id"]
+from deadheat.plugins.bench.ontology.judging import UNKNOWN, Expected, best_of_random, codes_of, pairs_of, relevance_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -508,316 +483,3 @@ class Ontology:
         trunk = min(np.flatnonzero(2 * below > len(self)), key=below.__getitem__, default=None)
         children, roots = self.graph.child[self.graph.parent == trunk], np.flatnonzero(self.graph.depth == 0)
         return {int(one): int(below[one]) for one in (roots if trunk is None else children)}
-
-
-def best_of_random(n_terms: int, cutoffs: Sequence[int]) -> FloatArray:
-    r"""Return the probability that the i-th best of all terms is the best in the top k of a random ranking.
-
-    .. math:: \frac{k}{N - i + 1} \prod_{l < i} \frac{N - k - l + 1}{N - l + 1}
-
-    as for `MaxRel`, with all N terms in one tie.
-
-    Returns
-    -------
-    ndarray of shape (n_cutoffs, n_terms)
-    """
-    left = np.arange(n_terms, 0, -1.0)
-    k = np.minimum(cutoffs, n_terms)[:, None]
-    none_yet = np.cumprod(np.maximum(left - k, 0.0) / left, axis=1)
-    return np.insert(none_yet[:, :-1], 0, 1.0, axis=1) * np.minimum(k / left, 1.0)
-
-
-class Expected:
-    """The expected terms of each query, and how similar all terms are to them.
-
-    Parameters
-    ----------
-    ids : sequence of str
-        The terms, sorted.
-    qrels : Qrels
-        Documents of positive relevance are expected.
-    similarities : callable
-        How similar every term is to one, given by its index in `ids`.
-    ontology : str
-        What errors call it.
-    aggregate : {"best", "mean"}
-
-    Attributes
-    ----------
-    of_query : dict of str to tuple of int
-        The expected terms of each query as indices, sorted, `UNKNOWN` for ids that the ontology lacks.
-    unknown : set of str
-        Those ids.
-    """
-
-    def __init__(
-        self,
-        ids: Sequence[str],
-        qrels: Qrels,
-        similarities: Callable[[int], FloatArray],
-        *,
-        ontology: str,
-        aggregate: str,
-    ) -> None:
-        check_choice("aggregate", aggregate, ("best", "mean"))
-        self.ids, self.aggregate = ids, aggregate
-        wanted = qrels.to_polars().filter(pl.col("relevance") > 0)
-        if not len(wanted):
-            raise DataError("no document has a positive relevance, so that nothing is expected", path=qrels.where)
-        codes = codes_of(ids, wanted["doc_id"])
-        unknown = wanted["doc_id"].filter(codes == UNKNOWN)
-        if len(unknown) == len(wanted):
-            raise DataError(
-                f"none of the {len(wanted):,} expected ids is a term of {ontology}: they are "
-                f"{format_list([*map(repr, unknown.unique().sort())])}, its terms {format_list([*map(repr, ids)])}",
-                hint="Are they of the same ontology, and written alike?",
-                path=qrels.where,
-            )
-        self.unknown = set(unknown)
-        grouped = wanted.with_columns(code=codes).group_by("query_id").agg(pl.col("code").sort())
-        self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(qrels.in_order.queries["query_id"].to_list(), ())
-        self.of_query |= {query: tuple(found) for query, found in grouped.iter_rows()}
-        self._similarities = lru_cache(max(1, MAX_CELLS // len(ids)))(similarities)
-
-    def relevance(self, terms: tuple[int, ...]) -> FloatArray:
-        """Return the best or mean similarity of each term to some expected ones, of shape (n_terms,)."""
-        rows = [self._similarities(code) for code in terms if code != UNKNOWN]
-        if not rows:
-            return np.zeros(len(self.ids))
-        return reduce(np.maximum, rows) if self.aggregate == "best" else reduce(np.add, rows) / len(terms)
-
-
-def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
-    """Return the index of each id in the sorted terms, `UNKNOWN` for one that is not there."""
-    return (
-        found.to_frame("doc_id")
-        .join(
-            pl.DataFrame({"doc_id": ids, "code": np.arange(len(ids))}), on="doc_id", how="left", maintain_order="left"
-        )["code"]
-        .fill_null(UNKNOWN)
-    )
-
-
-def best_terms(relevance: FloatArray, depth: int) -> IntArray:
-    """Return the indices of the `depth` highest values above 0; of equal ones the first, on every platform."""
-    lowest = np.partition(relevance, -depth)[-depth] if depth < len(relevance) else 0.0
-    places = np.flatnonzero((relevance >= lowest) & (relevance > 0))
-    return places[np.argsort(-relevance[places], kind="stable")][:depth]
-
-
-def pairs_of(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:
-    """Return what is judged or retrieved for the queries of the qrels, each pair once; and the longest list."""
-    judged, queries = qrels.to_polars().select(KEYS), qrels.in_order.queries
-    lists = [run.to_polars().select(KEYS).join(queries, on="query_id", how="semi") for run in runs]
-    longest = max((length for one in lists for length in one["query_id"].value_counts()["count"]), default=0)
-    return pl.concat([judged, *lists]).unique().sort(KEYS), longest
-
-
-def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth: int) -> pl.DataFrame:
-    """Return query_id, doc_id and relevance of the pairs, and of the best terms beside them."""
-    sizes = pairs.group_by("query_id", maintain_order=True).len()
-    queries, bounds = sizes["query_id"].to_list(), [0, *sizes["len"].cum_sum().to_list()]
-    values = np.zeros(len(codes))
-    more: list[tuple[int, IntArray, FloatArray]] = []
-    for terms, numbers in group_values((expected.of_query[one], number) for number, one in enumerate(queries)).items():
-        relevance = expected.relevance(terms)
-        looked_up = np.append(relevance, 0.0)  # the last index is that of `UNKNOWN`
-        best = best_terms(relevance, depth) if depth else np.zeros(0, np.int64)
-        for number in numbers:
-            own = slice(bounds[number], bounds[number + 1])
-            values[own] = looked_up[codes[own]]
-            others = np.setdiff1d(best, codes[own], assume_unique=True)
-            more.append((number, others, relevance[others]))
-    repeated = np.repeat([number for number, *_ in more], [len(others) for _, others, _ in more])
-    return pl.concat(
-        [
-            pairs.with_columns(relevance=pl.Series(values)),
-            pl.DataFrame(
-                {
-                    "query_id": pl.Series(queries, dtype=pl.String).gather(repeated),
-                    "doc_id": pl.Series(expected.ids).gather(np.concatenate([others for _, others, _ in more])),
-                    "relevance": np.concatenate([relevance for *_, relevance in more]),
-                }
-            ),
-        ]
-    )
-
-
-_SKIPPED = re.compile(rb"^(?:!.*|[ \t\r]*)\n", re.MULTILINE)  # lines of OBO that say nothing
-_PER_BYTE = 60  # bytes of memory; measured 57 with short names
-STANZA = re.compile(rb"^(?:\[(\w+)\]|id:[ \t]*(\S+))", re.MULTILINE)  # how one of OBO begins, and its id
-FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
-
-
-def read_ontology(path: str | os.PathLike[str]) -> Ontology:
-    """Read an ontology: its terms that are not obsolete, with their is_a relations.
-
-    Parameters
-    ----------
-    path : path
-        OBO, OBO Graphs JSON, or OWL in RDF/XML, in UTF-8; plain or compressed (``.gz``). Imports that the file names
-        are not followed. Synonym types are not read from JSON. Needs ``deadheat[ontology]``.
-
-    Returns
-    -------
-    Ontology
-
-    Raises
-    ------
-    MissingDependencyError
-        The package pronto is not installed.
-    DataError
-        No such file, an unknown format, no terms, a term or an alternative id that is there twice (in OWL, descriptions
-        of one term add up), a parent that is not a term, or a cycle.
-
-    Warns
-    -----
-    DeadheatWarning
-        Relations to obsolete parents are left out. Synonym types in JSON are not read.
-    """
-    file = check_readable(path)
-    content = read_all(file, per_byte=_PER_BYTE)
-    graphs = _graphs(content, file) if content.lstrip().startswith(b"{") else None
-    parsed = _parse(content, file)
-    described = _stanzas(content) if graphs is None else ((node["id"], None) for node in graphs[0].get("nodes") or ())
-    seen: dict[object, int | None] = {}
-    for term, line in described:  # pronto merges two descriptions of a term, and of two names keeps the last
-        if term in seen:
-            both = f" (lines {seen[term]} and {line})" if line else ""
-            raise DuplicateError(f"term {term!r} is described twice{both}", allowed="once", path=file, line=line)
-        seen[term] = line
-    terms = list(parsed.terms())
-    live = [term for term in terms if not term.obsolete]
-    return Ontology.from_parents(
-        _parents(live, file),
-        labels={term.id: term.name or "" for term in live},
-        synonyms={term.id: _synonyms(term, file) for term in live},
-        obsolete={term.id: _instead(term) for term in terms if term.obsolete},
-        alternatives=_alternatives(live, file),
-        version=parsed.metadata.data_version,
-        path=file,
-    )
-
-
-def _graphs(content: bytes, path: Path) -> list[Any]:
-    """Return the graphs of JSON, on most other of which the parser would panic; warn of what is not read."""
-    graphs: object = parsed_json(decode_utf8(content, path), path).get("graphs")
-    if not isinstance(graphs, list) or not graphs:
-        raise FileFormatError(f"JSON without a list of 'graphs'; {FORMATS}", path=path)
-    if b'"synonymType"' in content:
-        warnings.warn(
-            f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"
-            " read the OBO or OWL file for them",
-            DeadheatWarning,
-            stacklevel=3,
-        )
-    return graphs
-
-
-def _parse(content: bytes, path: Path) -> Parsed:
-    """Let pronto read a file's content; its warnings are about parts of OWL that are not used here.
-
-    Comments and blank lines are left out: pronto takes 80 times their size for comments, and panics on many.
-    """
-    is_obo = not content.lstrip().startswith((b"{", b"<"))
-    parsed = _SKIPPED.sub(b"", content) if is_obo else content
-    pronto = import_package("pronto.ontology", "reading an ontology needs the package pronto", "ontology")
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return cast("Parsed", pronto.Ontology(io.BytesIO(parsed), import_depth=0, encoding="utf-8"))
-    except KeyError as error:
-        raise FileFormatError(
-            f"a term refers to {error} as its parent, which is not a term of the file", path=path
-        ) from error
-    except BaseException as error:  # the parsers behind pronto raise anything, one of them a Rust panic
-        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
-            raise
-        line = cast("int | None", getattr(error, "lineno", None))
-        if line is not None and is_obo:
-            line = _line_in(content, line)
-        reason = error.msg if isinstance(error, SyntaxError) else error
-        raise FileFormatError(f"{FORMATS}; pronto cannot read it: {reason}", path=path, line=line) from error
-
-
-def _line_in(content: bytes, number: int) -> int | None:
-    """Return the line of a content that is the given one among those that are not left out."""
-    n_kept = 0
-    for line, text in enumerate(content.split(b"\n"), 1):
-        n_kept += _SKIPPED.match(text + b"\n") is None
-        if n_kept == number:
-            return line
-    return None
-
-
-def _stanzas(content: bytes) -> Iterator[tuple[str, int | None]]:
-    """Yield the id of each term of OBO with its line; of another format nothing."""
-    kind, line, at = b"", 1, 0
-    for found in STANZA.finditer(content):
-        line, at = line + content.count(b"\n", at, found.start()), found.start()
-        if found[1] is not None:
-            kind = found[1]
-        elif kind == b"Term":
-            yield found[2].decode("utf-8", "replace"), line
-            kind = b""
-
-
-def _alternatives(terms: Sequence[Term], path: Path) -> dict[str, str]:
-    """Return the term of each alternative id."""
-    found: dict[str, str] = {}
-    for term in sorted(terms, key=attrgetter("id")):  # the parser has threads, and its order is that of their ends
-        for other in sorted(term.alternate_ids):
-            if found.setdefault(other, term.id) != term.id:
-                raise DuplicateError(
-                    f"{other!r} is an alternative id of {found[other]!r} and of {term.id!r}",
-                    allowed="one term",
-                    path=path,
-                )
-    return found
-
-
-def _parents(terms: Sequence[Term], path: Path) -> dict[str, list[str]]:
-    """Return the direct is_a parents that are not obsolete, by term."""
-    parents: dict[str, list[str]] = {}
-    obsolete: list[str] = []
-    for term in terms:
-        if term.id in term._ontology()._terms.lineage[term.id].sup:  # noqa: SLF001 - superclasses() leaves it out
-            raise FileFormatError(f"{term.id!r} is its own parent (is_a)", allowed="a graph without cycles", path=path)
-        direct = list(term.superclasses(distance=1, with_self=False))
-        parents[term.id] = [parent.id for parent in direct if not parent.obsolete]
-        obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
-    if obsolete:
-        warnings.warn(
-            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
-            f" {format_list(obsolete)}",
-            DeadheatWarning,
-            stacklevel=3,
-        )
-    return parents
-
-
-def _synonyms(term: Term, path: Path) -> list[Synonym]:
-    """Return the synonyms of a term; OWL names their types by IRIs, of which only the last part is kept."""
-    try:
-        return [
-            Synonym(
-                one.description,
-                one.scope if one.scope in SCOPES else "RELATED",  # the default of the OBO format
-                "" if one.type is None else one.type.id.rpartition("#")[2].rpartition("/")[2],
-            )
-            for one in term.synonyms
-        ]
-    except ValueError as error:  # pronto looks up their types only here
-        raise FileFormatError(
-            f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header",
-            path=path,
-        ) from error
-
-
-def _instead(term: Term) -> tuple[str, ...]:
-    """Return the ids that replace an obsolete term, then those to be considered; of JSON these are annotations."""
-    considered = set(term.consider.ids) | {
-        str(getattr(value, "resource", None) or getattr(value, "literal", ""))
-        for value in term.annotations
-        if value.property.endswith("#consider")
-    }
-    return (*sorted(term.replaced_by.ids), *sorted(considered - term.replaced_by.ids))
