@@ -20,7 +20,8 @@ from deadheat.core.report.model import Bar, Row
 from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison, tell_tests
-from deadheat.plugins.compare.report_tables import report_compact, report_with_requests
+from deadheat.plugins.compare.report_compact import report_compact
+from deadheat.plugins.compare.report_tables import report_with_requests
 
 QUERIES = [f"q{number:02}" for number in range(12)]
 QRELS = {query: {"a": 1} for query in QUERIES}

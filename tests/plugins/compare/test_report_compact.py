@@ -23,7 +23,7 @@ from deadheat.core.report.model import SYSTEM, Column, NumberCell, Report, tabul
 from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.deciding import doubt, favoured
 from deadheat.plugins.compare.report import report_comparison
-from deadheat.plugins.compare.report_tables import report_compact
+from deadheat.plugins.compare.report_compact import report_compact
 from support.random_runs import random_runs
 
 if TYPE_CHECKING:
