@@ -634,7 +634,7 @@ FIGURES = Plugin(
     services=(
         Service("figures", "deadheat.plugins.figures.figures", "a figure"),
         Service("figure_choice", "deadheat.plugins.figures.choice", "a figure"),
-        Service("figure_style", "deadheat.plugins.figures.base", "a figure"),
+        Service("figure_style", "deadheat.plugins.figures.style", "a figure"),
         Service("figure_svg", "deadheat.plugins.figures.saving", "a figure"),
         Service("painter", "deadheat.plugins.figures.painter", "a figure"),
     ),

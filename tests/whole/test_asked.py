@@ -20,7 +20,7 @@ from deadheat.core.report.text import as_text
 from deadheat.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.plugins.compare.report import report_comparison
-from deadheat.plugins.figures.base import name_among
+from deadheat.plugins.figures.systems import name_among
 from support.command import ok
 from support.error_parts import raises_parts
 from support.small_bench import CASES, DOCUMENTS, known

@@ -68,8 +68,8 @@ register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, dig
 FIGURES = """
 import altair as alt
 
-from deadheat.plugins.figures.base import figure
-from deadheat.plugins.figures.base import finished
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import finished
 
 
 @figure("systems")

@@ -14,7 +14,7 @@ from deadheat.core import stats
 from deadheat.core.errors import FigureError, ParameterError
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pairs
-from deadheat.plugins.figures.base import GAIN, LOSS, UNDECIDED
+from deadheat.plugins.figures.style import GAIN, LOSS, UNDECIDED
 from support.figure_data import notes_of, row_of, rows_of, title_of
 from support.random_runs import QRELS, RUNS, random_runs, values
 

@@ -12,8 +12,8 @@ import deadheat as dh
 from deadheat import figures
 from deadheat.core import report
 from deadheat.core.data.renderable import Plottable
-from deadheat.plugins.figures.base import GAIN, LOSS, UNDECIDED
 from deadheat.plugins.figures.choice import MOST_SHOWN, figures_to_show
+from deadheat.plugins.figures.style import GAIN, LOSS, UNDECIDED
 from deadheat.plugins.page.assemble import LIVE
 from support.random_runs import QRELS, RUNS
 

@@ -10,7 +10,7 @@ import pytest
 import deadheat as dh
 from deadheat import figures
 from deadheat.core.wording import LONGEST_LABEL
-from deadheat.plugins.figures.base import finished
+from deadheat.plugins.figures.style import finished
 from support.figure_data import rows_of
 
 LONG = [f"{'a' * 50_000}{end}" for end in ("", "b", "b" + "a" * 49, "c" + "a" * 49)]  # the last two differ inside

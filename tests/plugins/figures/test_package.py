@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from deadheat import figures
-from deadheat.plugins.figures.base import REGISTRY
+from deadheat.plugins.figures.registration import REGISTRY
 
 
 def test_the_stub_has_every_figure_and_where_it_is() -> None:

@@ -585,7 +585,7 @@ BEHIND = """() => [...document.querySelectorAll("figure[data-live$=differences] 
 
 def test_gains_and_losses_have_the_colours_of_the_figures(browser: Browser, page: Path) -> None:
     pytest.importorskip("altair", reason="figures need Altair")
-    from deadheat.plugins.figures.base import GAIN, LOSS
+    from deadheat.plugins.figures.style import GAIN, LOSS
 
     with browser.opened(page) as found:
         colours = found.page.evaluate(COLOURS)

@@ -7,23 +7,10 @@ from deadheat.core.errors import FigureError
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.wording import format_level, format_percentage
 from deadheat.plugins.compare.comparison import Comparison
-from deadheat.plugins.figures.base import (
-    BLUE,
-    SKY,
-    figure,
-    finished,
-    left_out,
-    measure_of,
-    n_queries,
-    quantity,
-    refuse_systems,
-    refuse_two,
-    row_axis,
-    row_height,
-    short,
-    tips,
-    unique_labels,
-)
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import BLUE, SKY, finished, quantity, row_axis, row_height, tips
+from deadheat.plugins.figures.systems import measure_of, refuse_systems, refuse_two
+from deadheat.plugins.figures.texts import left_out, n_queries, short, unique_labels
 
 MOST = 60  # systems that a page has room for
 

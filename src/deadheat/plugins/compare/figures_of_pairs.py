@@ -20,7 +20,8 @@ from deadheat.core.scalars import NOISE
 from deadheat.core.wording import format_count, format_list, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.figures.base import (
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import (
     BAND,
     BLACK,
     BLUE,
@@ -32,23 +33,21 @@ from deadheat.plugins.figures.base import (
     UNDECIDED,
     WHISKER,
     Record,
-    best_first,
-    figure,
     finished,
+    gathered,
+    quantity,
+    tips,
+    zero_line,
+)
+from deadheat.plugins.figures.systems import best_first, measure_of, refuse_systems, refuse_two
+from deadheat.plugins.figures.texts import (
     format_number,
     format_signed,
-    gathered,
     left_out,
-    measure_of,
     n_queries,
     p_text,
-    quantity,
-    refuse_systems,
-    refuse_two,
     short,
-    tips,
     unique_labels,
-    zero_line,
 )
 
 MOST_NAMED = 40  # queries whose ids fit below the bars

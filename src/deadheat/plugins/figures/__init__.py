@@ -2,7 +2,7 @@
 
 Adds the options ``--figures`` and kin. People import `deadheat.figures`, which is the module `figures` here.
 
-* `base` has what figures share: their registry, how they look, and the systems that they show.
+* `registration` has the figures by their names, `style` and `texts` how they look and speak, `systems` what they show.
 * `draw_rows`, `draw_lines` and `draw_pairs` have a figure in each function; other features have theirs
   in a file of their own, which the registry lists: it is imported when figures are drawn, and may import this plugin.
 * `choice` says which are drawn by default, `companion`, `options` and `files` draw those of a command into files.

@@ -16,27 +16,10 @@ from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.wording import format_list
-from deadheat.plugins.figures.base import (
-    Record,
-    Systems,
-    better,
-    figure,
-    finished,
-    format_number,
-    format_signed,
-    interval_options,
-    is_moved,
-    left_out,
-    marks,
-    n_queries,
-    named,
-    of_mean,
-    series,
-    short,
-    tips,
-    unique_labels,
-    zero_line,
-)
+from deadheat.plugins.figures.registration import figure, interval_options
+from deadheat.plugins.figures.style import Record, finished, series, tips, zero_line
+from deadheat.plugins.figures.systems import Systems, better, is_moved, marks, named, of_mean
+from deadheat.plugins.figures.texts import format_number, format_signed, left_out, n_queries, short, unique_labels
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 MOST = 8  # lines that can be told apart

@@ -19,39 +19,35 @@ from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import BY_DOC_ID, format_count
-from deadheat.plugins.figures.base import (
+from deadheat.plugins.figures.choice import kind_of
+from deadheat.plugins.figures.registration import figure, interval_options
+from deadheat.plugins.figures.style import (
     BLACK,
     BLUE,
     OF_BAND,
     ORANGE,
     Record,
-    Systems,
-    best_first,
-    better,
-    figure,
     finished,
-    format_number,
-    format_signed,
-    interval_options,
-    left_out,
-    marks,
-    means_by_doc_id,
-    measure_of,
-    n_queries,
-    named,
-    of_mean,
     quantity,
     row_axis,
     row_height,
     series,
-    several_by_name,
-    short,
-    ties_count_as,
     tips,
-    unique_labels,
 )
-from deadheat.plugins.figures.choice import kind_of
 from deadheat.plugins.figures.subjects import is_comparison
+from deadheat.plugins.figures.systems import (
+    Systems,
+    best_first,
+    better,
+    marks,
+    means_by_doc_id,
+    measure_of,
+    named,
+    of_mean,
+    several_by_name,
+    ties_count_as,
+)
+from deadheat.plugins.figures.texts import format_number, format_signed, left_out, n_queries, short, unique_labels
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40

@@ -18,15 +18,8 @@ except ModuleNotFoundError as _error:
 
 hooks.load("figures")
 
-from deadheat.plugins.figures.base import (  # noqa: E402 - Altair is tried first
-    REGISTRY,
-    Drawing,
-    Figure,
-    drawings,
-    figures_of,
-    plot_of,
-)
 from deadheat.plugins.figures.choice import check_figure  # noqa: E402 - Altair is tried first
+from deadheat.plugins.figures.registration import REGISTRY, Drawing, Figure, drawings, figures_of, plot_of  # noqa: E402 - Altair is tried first
 from deadheat.plugins.figures.saving import rendered, save  # noqa: E402 - as above
 
 globals().update({name: one.draw for name, one in REGISTRY.items()})

@@ -2,9 +2,9 @@
 
 from deadheat.plugins.compare.figure_of_ranks import ranks
 from deadheat.plugins.compare.figures_of_pairs import differences, matrix, power, scatter
-from deadheat.plugins.figures.base import Drawing, Figure, drawings, figures_of, plot_of
 from deadheat.plugins.figures.draw_lines import cutoffs
 from deadheat.plugins.figures.draw_rows import forest, strata, traditional
+from deadheat.plugins.figures.registration import Drawing, Figure, drawings, figures_of, plot_of
 from deadheat.plugins.figures.saving import rendered, save
 from deadheat.plugins.fusion.figures import tuning
 from deadheat.plugins.judges.figures import confusion, judge_bias, judged_means

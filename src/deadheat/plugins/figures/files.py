@@ -178,8 +178,8 @@ def _by_default(subjects: Subjects, measures: Sequence[str]) -> list[Drawn]:
 
 def _without_subject(chosen: Sequence[Drawn], names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield why figures that were asked for by name have nothing to show, each before its name."""
-    from deadheat.plugins.figures.base import REGISTRY
     from deadheat.plugins.figures.choice import kind_of
+    from deadheat.plugins.figures.registration import REGISTRY
 
     kinds = {kind_of(one.subject) for one in chosen}
     for name in names:

@@ -3,7 +3,9 @@
 import altair as alt
 
 from deadheat.core.errors import FigureError
-from deadheat.plugins.figures.base import BAND, BLACK, BLUE, Record, figure, finished, quantity, short, tips
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import BAND, BLACK, BLUE, Record, finished, quantity, tips
+from deadheat.plugins.figures.texts import short
 from deadheat.plugins.fusion.tuned import TunedFusion
 
 

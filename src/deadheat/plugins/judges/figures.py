@@ -9,23 +9,10 @@ from deadheat.core.evaluation.intervals import why_unknown
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures.notation import MeasureLike, unit_of
 from deadheat.core.wording import format_count, format_exactly, format_level, format_percentage
-from deadheat.plugins.figures.base import (
-    BLACK,
-    BLUE,
-    ORANGE,
-    Record,
-    figure,
-    finished,
-    format_number,
-    format_signed,
-    left_out,
-    name_among,
-    quantity,
-    row_axis,
-    row_height,
-    tips,
-    unique_labels,
-)
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import BLACK, BLUE, ORANGE, Record, finished, quantity, row_axis, row_height, tips
+from deadheat.plugins.figures.systems import name_among
+from deadheat.plugins.figures.texts import format_number, format_signed, left_out, unique_labels
 from deadheat.plugins.judges.conclusions import Conclusions
 from deadheat.plugins.judges.judge_agreement import JudgeAgreement
 

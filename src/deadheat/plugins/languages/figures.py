@@ -4,19 +4,11 @@ import altair as alt
 
 from deadheat.core.errors import FigureError
 from deadheat.core.measures.notation import MeasureLike
-from deadheat.plugins.figures.base import (
-    figure,
-    finished,
-    format_number,
-    left_out,
-    measure_of,
-    n_queries,
-    name_among,
-    series,
-    short,
-    unique_labels,
-)
 from deadheat.plugins.figures.draw_lines import MOST, lines
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import finished, series
+from deadheat.plugins.figures.systems import measure_of, name_among
+from deadheat.plugins.figures.texts import format_number, left_out, n_queries, short, unique_labels
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.system_means import AcrossLanguages
 

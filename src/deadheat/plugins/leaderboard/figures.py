@@ -8,24 +8,22 @@ import numpy as np
 from deadheat.core.errors import FigureError
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.wording import format_count, format_level
-from deadheat.plugins.figures.base import (
+from deadheat.plugins.figures.draw_lines import MOST as MOST_LINES, lines
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import (
     BLACK,
     BLUE,
     GAIN,
     LOSS,
     ORANGE,
     Record,
-    figure,
     finished,
-    left_out,
     quantity,
     row_axis,
     row_height,
-    short,
     tips,
-    unique_labels,
 )
-from deadheat.plugins.figures.draw_lines import MOST as MOST_LINES, lines
+from deadheat.plugins.figures.texts import left_out, short, unique_labels
 from deadheat.plugins.leaderboard.board import Leaderboard
 
 MOST = 60  # models that a page has room for

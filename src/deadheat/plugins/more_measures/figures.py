@@ -7,13 +7,10 @@ import altair as alt
 
 from deadheat.core.errors import FigureError
 from deadheat.core.evaluation.intervals import IntervalOptions
-from deadheat.plugins.figures.base import (
-    Systems,
-    figure,
-    format_number,
-    named,
-)
 from deadheat.plugins.figures.draw_lines import curve_rows, draw_with_bands
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.systems import Systems, named
+from deadheat.plugins.figures.texts import format_number
 from deadheat.plugins.more_measures.interpolated import IPrec, remember_together
 
 LEVELS = tuple(n / 10 for n in range(11))

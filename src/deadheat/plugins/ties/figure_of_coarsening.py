@@ -5,20 +5,11 @@ import altair as alt
 from deadheat.core.errors import FigureError
 from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.wording import BY_DOC_ID
-from deadheat.plugins.figures.base import (
-    BAND,
-    BLACK,
-    figure,
-    finished,
-    format_number,
-    left_out,
-    measure_of,
-    n_queries,
-    name_among,
-    short,
-    unique_labels,
-)
 from deadheat.plugins.figures.draw_lines import lines
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import BAND, BLACK, finished
+from deadheat.plugins.figures.systems import measure_of, name_among
+from deadheat.plugins.figures.texts import format_number, left_out, n_queries, short, unique_labels
 from deadheat.plugins.ties.coarsening_profile import AS_GIVEN, CoarseningProfile
 
 MOST_RUNS = 6

@@ -12,31 +12,25 @@ from deadheat.core.errors import FigureError
 from deadheat.core.measures.notation import MeasureLike, measure_named, unit_of
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import BROKEN_BY, format_count, format_percentage
-from deadheat.plugins.figures.base import (
+from deadheat.plugins.figures.draw_rows import MOST, traditional
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import (
     BLUE,
     CONFIG,
     ORANGE,
     SERIES,
     Record,
-    figure,
     finished,
-    format_number,
-    format_signed,
     gathered,
-    left_out,
-    n_queries,
-    name_among,
     quantity,
     row_axis,
     row_height,
     series,
-    several_by_name,
-    short,
     tips,
-    unique_labels,
     zero_line,
 )
-from deadheat.plugins.figures.draw_rows import MOST, traditional
+from deadheat.plugins.figures.systems import name_among, several_by_name
+from deadheat.plugins.figures.texts import format_number, format_signed, left_out, n_queries, short, unique_labels
 from deadheat.plugins.ties.profile import TieProfile
 from deadheat.plugins.ties.rerankers import Simulation
 from deadheat.plugins.ties.stability import Correlation, correlate

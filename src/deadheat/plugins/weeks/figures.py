@@ -5,17 +5,10 @@ import altair as alt
 from deadheat.core.errors import FigureError
 from deadheat.core.measures.notation import MeasureLike, unit_of
 from deadheat.core.wording import format_count
-from deadheat.plugins.figures.base import (
-    GREY,
-    figure,
-    finished,
-    format_number,
-    n_queries,
-    name_among,
-    series,
-    tips,
-    unique_labels,
-)
+from deadheat.plugins.figures.registration import figure
+from deadheat.plugins.figures.style import GREY, finished, series, tips
+from deadheat.plugins.figures.systems import name_among
+from deadheat.plugins.figures.texts import format_number, n_queries, unique_labels
 from deadheat.plugins.weeks.history import History, has_other_queries
 
 
