@@ -45,14 +45,13 @@ from deadheat.core.measures.weighted import GainMeasure, WeightedMeasure
 from deadheat.core.placements.place import place
 from deadheat.core.placements.placements import Placements
 from deadheat.core.plugin_records import Command, FileFormats, MeasureFile, Plugin
+from deadheat.core.report.formats import ReportFormat, register as register_report_format
 from deadheat.core.report.model import (
     PAGES,
     Column,
     Fact,
     Report,
-    ReportFormat,
     prose_fact,
-    register as register_report_format,
     registers_report as register_report,
     tabulate,
 )

@@ -17,7 +17,7 @@ from deadheat.api import Report
 from deadheat.core import hooks
 from deadheat.core.cli import main
 from deadheat.core.hooks import commands_by_name
-from deadheat.core.report.model import report_formats
+from deadheat.core.report.formats import report_formats
 from deadheat.errors import DeadheatError
 
 if TYPE_CHECKING:

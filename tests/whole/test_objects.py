@@ -20,7 +20,7 @@ import pytest
 import deadheat as dh
 from deadheat.api import Renderable
 from deadheat.core.report.as_data import as_json
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.core.report.shown import report_of
 from deadheat.errors import MissingDependencyError
 from deadheat.plugins.bench.report import data_of_bench

@@ -60,7 +60,7 @@ def _read_mine(held: Document, where: str) -> Listing:
 """
 
 REPORTS = """
-from deadheat.core.report.model import ReportFormat, register
+from deadheat.core.report.formats import ReportFormat, register
 
 register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, digits: f"mine {len(report.tables)}"))
 """

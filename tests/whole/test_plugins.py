@@ -21,7 +21,7 @@ from deadheat.api import Plugin
 from deadheat.core import hooks
 from deadheat.core.io.formats import FORMATS
 from deadheat.core.measures.registration import REGISTRY, other_names
-from deadheat.core.report.model import report_formats
+from deadheat.core.report.formats import report_formats
 from support.paths import ROOT
 from support.walls import (
     MOST_MENTIONS,

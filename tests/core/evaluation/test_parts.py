@@ -14,7 +14,7 @@ from deadheat import Evaluation, Interval, Scores, registry
 from deadheat.api import BoolArray, FloatArray, IntArray
 from deadheat.core import hooks
 from deadheat.core.evaluation.parts import RangeColumn, Scored
-from deadheat.core.report.model import Span
+from deadheat.core.report.cells import Span
 from deadheat.core.report.of_evaluation import report_evaluations
 
 QRELS = {f"q{n}": {"a": 1} for n in range(8)}

@@ -12,7 +12,8 @@ import pytest
 
 from deadheat.api import Column, Fact, Report
 from deadheat.core.report.as_html import as_html, as_svg, escaped, fragment
-from deadheat.core.report.model import MARK, Bar, NumberCell, Row, Span, Table
+from deadheat.core.report.cells import MARK, Bar, NumberCell, Span
+from deadheat.core.report.model import Row, Table
 from deadheat.core.report.text import as_text
 from support.command import QRELS, RUN, call, ok
 from support.html_pages import check_harmless, read_html

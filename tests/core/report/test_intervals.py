@@ -11,7 +11,8 @@ from deadheat.core.cli.printing import ASCII
 from deadheat.core.report.as_data import as_csv, as_json
 from deadheat.core.report.as_latex import as_latex
 from deadheat.core.report.as_markdown import as_markdown, in_sections
-from deadheat.core.report.model import MARK, Bar, NumberCell, Row, Span, Table, bars, draw, plain
+from deadheat.core.report.cells import MARK, Bar, NumberCell, Span, bars, draw, plain
+from deadheat.core.report.model import Row, Table
 from deadheat.core.report.text import as_text
 from support.report_tables import NAN, table
 

@@ -19,26 +19,25 @@ from deadheat.core.report.as_data import as_csv, as_json, as_trec, trec_name
 from deadheat.core.report.as_html import fragment
 from deadheat.core.report.as_latex import as_latex
 from deadheat.core.report.as_markdown import as_markdown
-from deadheat.core.report.model import (
+from deadheat.core.report.cells import (
     LACKING,
     MARK,
     OF_FEW,
     Bar,
     NumberCell,
-    Row,
     Span,
-    Table,
     format_cell,
     p_value_cell,
     share_cell,
 )
+from deadheat.core.report.model import Row, Table
 from deadheat.core.report.text import as_text, shortened
 from deadheat.core.wording import BY_DOC_ID
 from deadheat.errors import ColumnError
 from support.report_tables import NAN, table
 
 if TYPE_CHECKING:
-    from deadheat.core.report.model import Cell
+    from deadheat.core.report.cells import Cell
 
 
 def test_every_text_format_has_what_closes_a_report() -> None:

@@ -12,7 +12,7 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, ParameterError
-from deadheat.core.report.model import OF_FEW, NumberCell
+from deadheat.core.report.cells import OF_FEW, NumberCell
 from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.bench import measures_of
 from deadheat.plugins.bench.cases import Case, Cases

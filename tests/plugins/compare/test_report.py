@@ -16,7 +16,8 @@ import scipy
 import deadheat as dh
 from deadheat.core.design import Design
 from deadheat.core.report.as_data import as_json
-from deadheat.core.report.model import Bar, Row
+from deadheat.core.report.cells import Bar
+from deadheat.core.report.model import Row
 from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison, tell_tests

@@ -19,7 +19,8 @@ from deadheat.core.measures import parse_measure
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.as_latex import as_latex
 from deadheat.core.report.as_markdown import as_markdown
-from deadheat.core.report.model import SYSTEM, Column, NumberCell, Report, tabulate
+from deadheat.core.report.cells import NumberCell
+from deadheat.core.report.model import SYSTEM, Column, Report, tabulate
 from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.deciding import doubt, favoured
 from deadheat.plugins.compare.report import report_comparison

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison

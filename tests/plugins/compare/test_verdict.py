@@ -16,7 +16,7 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.core.design import Design
 from deadheat.core.measures import parse_measure
-from deadheat.core.report.model import format_cell, p_value_cell
+from deadheat.core.report.cells import format_cell, p_value_cell
 from deadheat.plugins.compare.deciding import Grounds, doubt, favoured
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import reversal

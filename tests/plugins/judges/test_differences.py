@@ -12,7 +12,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.core.errors import DataError, FigureError, ParameterError
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.core.report.shown import report_of
 from deadheat.plugins.compare.margins import estimated_within
 from deadheat.plugins.judges.prediction import powered_mean

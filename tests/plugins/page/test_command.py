@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.plugins.bench.report import report_bench
 from support.command import call, ok
 from support.page_data import held_in

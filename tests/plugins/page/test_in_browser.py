@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.plugins.page import Input, Subject, page_of
 from support.browser import Browser, needs_browser
 from support.random_runs import random_runs

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.plugins.page import Subject, page_of, subject
 from deadheat.plugins.page.data import data_of
 from support.browser import Browser, needs_browser

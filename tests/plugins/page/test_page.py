@@ -18,7 +18,7 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.core import hooks
 from deadheat.core.errors import NothingJudgedWarning, ParameterError
-from deadheat.core.report.model import format_cell
+from deadheat.core.report.cells import format_cell
 from deadheat.plugins.page import Input, Subject, page_of
 from deadheat.plugins.page.data import data_of, gathered
 from deadheat.plugins.page.pictures import compact

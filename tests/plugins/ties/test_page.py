@@ -7,7 +7,7 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.core.report.model import format_cell, share_cell
+from deadheat.core.report.cells import format_cell, share_cell
 from deadheat.plugins.ties.coarsening_profile import LEVELS, coarsening_profile
 from support.paths import ROOT
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data

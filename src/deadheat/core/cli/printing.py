@@ -74,7 +74,7 @@ class FormatChoice(TextChoice):
     @property
     def choices(self) -> tuple[str, ...]:
         """The names, the most useful first."""
-        from deadheat.core.report.model import formats_of
+        from deadheat.core.report.formats import formats_of
 
         return tuple(formats_of(self.parts))
 
@@ -84,7 +84,7 @@ class FormatChoice(TextChoice):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
         """Return the name; plugins of other distributions are asked about one that is unknown."""
         if value not in self.choices:
-            from deadheat.core.report.model import load_third_party_formats
+            from deadheat.core.report.formats import load_third_party_formats
 
             load_third_party_formats()
         return super().convert(value, param, ctx)
@@ -208,7 +208,7 @@ class Output:
 
     def print(self, report: Report) -> None:
         """Write a report, in brief unless all of it was asked for."""
-        from deadheat.core.report.model import report_formats
+        from deadheat.core.report.formats import report_formats
 
         if self.table is not None:
             held = {table.key: table for table in report.tables}
@@ -230,7 +230,7 @@ class Output:
 
 def _format_of(path: str | None, parts: Collection[str]) -> str:
     """Return the format that the name of an output means."""
-    from deadheat.core.report.model import formats_of, load_third_party_formats, report_formats
+    from deadheat.core.report.formats import formats_of, load_third_party_formats, report_formats
 
     suffix = "" if path in {None, STDOUT} else Path(str(path)).suffix.lower()
     own = formats_of(parts)
@@ -247,7 +247,7 @@ def _format_of(path: str | None, parts: Collection[str]) -> str:
 
 def _tell(report: Report) -> None:
     """Print the facts that a format has no place for to standard error."""
-    from deadheat.core.report.model import LACKING, OF_FEW
+    from deadheat.core.report.cells import LACKING, OF_FEW
 
     for fact in report.shown:
         if fact.is_warning:

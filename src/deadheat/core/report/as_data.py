@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.core.errors import ColumnError
 from deadheat.core.io.spreadsheets import guard_text
-from deadheat.core.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
+from deadheat.core.report.cells import Cell, NumberCell, plain
+from deadheat.core.report.formats import ReportFormat, register
+from deadheat.core.report.model import Report, Table, notation_of
 from deadheat.core.wording import escape_commands, escape_invisible
 
 if TYPE_CHECKING:

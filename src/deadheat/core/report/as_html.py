@@ -9,17 +9,9 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from deadheat.core.report.model import (
-    MOST_SIDE_BY_SIDE,
-    Bar,
-    Cell,
-    NumberCell,
-    Report,
-    ReportFormat,
-    Table,
-    format_cell,
-    register,
-)
+from deadheat.core.report.cells import Bar, Cell, NumberCell, format_cell
+from deadheat.core.report.formats import ReportFormat, register
+from deadheat.core.report.model import MOST_SIDE_BY_SIDE, Report, Table
 from deadheat.core.wording import format_for_people
 
 if TYPE_CHECKING:

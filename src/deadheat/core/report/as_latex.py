@@ -5,16 +5,9 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 
-from deadheat.core.report.model import (
-    MOST_SIDE_BY_SIDE,
-    Cell,
-    NumberCell,
-    Report,
-    ReportFormat,
-    Table,
-    format_cell,
-    register,
-)
+from deadheat.core.report.cells import Cell, NumberCell, format_cell
+from deadheat.core.report.formats import ReportFormat, register
+from deadheat.core.report.model import MOST_SIDE_BY_SIDE, Report, Table
 from deadheat.core.wording import escape_for_terminal, format_for_people
 
 ESCAPES = {

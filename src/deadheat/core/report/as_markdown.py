@@ -4,18 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.core.report.model import (
-    Cell,
-    Column,
-    Fact,
-    NumberCell,
-    Report,
-    ReportFormat,
-    Span,
-    Table,
-    format_cell,
-    register,
-)
+from deadheat.core.report.cells import Cell, NumberCell, Span, format_cell
+from deadheat.core.report.formats import ReportFormat, register
+from deadheat.core.report.model import Column, Fact, Report, Table
 from deadheat.core.wording import format_for_people
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.core.report.model import Report, ReportFormat, register
+from deadheat.core.report.formats import ReportFormat, register
+from deadheat.core.report.model import Report
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,8 +7,9 @@ from typing import Any
 
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
+from deadheat.core.report.cells import NumberCell, ranked
 from deadheat.core.report.conventions import broken_by
-from deadheat.core.report.model import SYSTEM, Column, NumberCell, Table, ranked, tabulate
+from deadheat.core.report.model import SYSTEM, Column, Table, tabulate
 from deadheat.core.report.report_parts import report_parts_of
 from deadheat.core.wording import join_sentences
 

@@ -19,18 +19,8 @@ from deadheat.core.measures import Measure
 from deadheat.core.measures.gains import LOWEST_POSITIVE
 from deadheat.core.measures.meanings import MEANINGS, is_doubted, meaning
 from deadheat.core.measures.notation import unit_of
-from deadheat.core.report.model import (
-    DOUBT,
-    Cell,
-    Fact,
-    Span,
-    count_cell,
-    first_true,
-    format_cell,
-    note_fact,
-    share_cell,
-    warning_fact,
-)
+from deadheat.core.report.cells import DOUBT, Cell, Span, count_cell, format_cell, share_cell
+from deadheat.core.report.model import Fact, first_true, note_fact, warning_fact
 from deadheat.core.report.report_parts import tell_parts
 from deadheat.core.structures import group_values
 from deadheat.core.wording import BY_DOC_ID, UNIT, format_count, format_in_brackets, format_list

@@ -1,106 +1,21 @@
-"""What a report is before it has a format: tables of numbers, and the facts beside them; and how a number is written.
-
-Numbers are rounded here only.
-"""
+"""What a report is before it has a format: tables, and the facts beside them."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from deadheat.core import hooks, third_party
-from deadheat.core.errors import ParameterError
-from deadheat.core.wording import format_percentage, format_rounded, is_shown_as_one, join_sentences
+from deadheat.core.report.cells import Bar, Cell, Span
+from deadheat.core.wording import join_sentences
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
-"""Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
-DIGITS = 4
-BOLD = "**"  # around the best number of a column, where there are no bold letters
-LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
-DOUBT = "?"  # behind an interval that cannot be known
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 MOST_NOTES = 5  # below a report in brief
 OPTION_FOR_ALL = re.compile(r"; --full (?:lists|marks) them| with --full")
 ALWAYS = ("few_queries", "together")  # keys of notes that are shown whatever others there are
-_registered: list[ReportFormat] = []
-
-Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
-"""A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumberCell:
-    """A number that is not printed as a plain decimal, or has something behind it.
-
-    Attributes
-    ----------
-    value : float
-    kind : str
-        "share": printed as a percentage. "p": a p value; one that would read as 0 or 1 is printed as a bound, such as
-        <.0001. "worth": how many queries something is worth, with one decimal. "ranked": in a column in which the best
-        one is bold. Empty: a decimal.
-    error : float
-        Of a share.
-    marks : str
-        Printed behind it; facts below the table, or its caption, say what they mean.
-    is_best : bool
-    room : int
-        What the longest marks of a column of ranked numbers take, so that text can leave as much.
-    """
-
-    value: float
-    kind: str = ""
-    error: float = 0.0
-    marks: str = ""
-    is_best: bool = False
-    room: int = 0
-
-
-def ranked(
-    sign: float, values: Mapping[str, float], marks: Mapping[str, str] | None = None, digits: int | None = None
-) -> dict[str, NumberCell | None]:
-    """Return the cells of a column by the names of their rows, the best bold; None where there is no value.
-
-    Parameters
-    ----------
-    sign : float
-        1 if more is better, -1 if less is, 0 if none is the best.
-    values, marks : mapping of str to float, and to str
-    digits : int, optional
-        Decimals that will be printed: values that look alike are both bold if one is the best.
-    """
-    known, marks = [sign * value for value in values.values() if not math.isnan(value)], marks or {}
-    shown = format_cell(sign * max(known), digits) if sign and known else None
-    room = max(map(len, marks.values()), default=0)
-    return {
-        name: None
-        if math.isnan(value)
-        else NumberCell(
-            value, "ranked", marks=marks.get(name, ""), is_best=format_cell(value, digits) == shown, room=room
-        )
-        for name, value in values.items()
-    }
-
-
-def share_cell(value: float | None, error: float = 0.0) -> NumberCell | None:
-    """Return a number from 0 to 1 as a cell that is printed as a percentage."""
-    return None if value is None else NumberCell(value, "share", error)
-
-
-def p_value_cell(value: float | None, *, is_significant: bool = False, is_bound: bool = False) -> NumberCell | None:
-    """Return a p value as a cell; a significant one is marked."""
-    if value is None:
-        return None
-    return NumberCell(value, "p at most" if is_bound else "p", marks=MARK if is_significant else "")
 
 
 def notation_of(measure: str) -> dict[str, str]:
@@ -117,45 +32,6 @@ def notation_of(measure: str) -> dict[str, str]:
 
     found = measure_named(measure)
     return {"measure": str(found), "asked": measure} if found and found.asked == measure else {"measure": measure}
-
-
-@dataclass(frozen=True)
-class Span:
-    """An interval: printed as one text, [0.482, 0.591]; CSV and JSON have its two ends.
-
-    Attributes
-    ----------
-    low, high : float
-    is_known : bool, default True
-        If False, a question mark follows it, and a fact below the table says why.
-    """
-
-    low: float
-    high: float
-    is_known: bool = True
-
-
-@dataclass(frozen=True)
-class Bar:
-    """An interval that a text table draws on a scale that it shares with other rows.
-
-    Attributes
-    ----------
-    low, middle, high : float
-    start, end : float
-        The numbers at both ends of the drawing.
-    """
-
-    low: float
-    middle: float
-    high: float
-    start: float
-    end: float
-
-    def place(self, number: float) -> float:
-        """Return where a number is on the scale, from 0 to 1; one beyond it is at the end."""
-        place = (number - self.start) / (self.end - self.start) if self.end > self.start else 0.5
-        return min(max(place, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -651,77 +527,6 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     )
 
 
-def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
-    """Return a cell as people read it.
-
-    Parameters
-    ----------
-    cell : Cell
-        An int is not rounded; a `NumberCell` is printed as its kind says, with its marks; a `Bar` is drawn.
-    digits : int, optional
-        Decimals of a float, 4 by default.
-    empty : str, default "-"
-        What is printed for None and NaN.
-
-    Examples
-    --------
-    >>> format_cell(Span(0.48149, 0.59151), 3)
-    '[0.481, 0.592]'
-    >>> [format_cell(cell) for cell in (0.71234, 1234, None, NumberCell(0.845, "share"), 0.00002)]
-    ['0.7123', '1,234', '-', '84%', '2e-05']
-    >>> format_cell(NumberCell(0.845, "share", 0.0041))
-    '84% ± 0.4%'
-    >>> [format_cell(NumberCell(p, "p"), digits) for p, digits in ((0.00002, 4), (0.0001, 4), (0.004, 2))]
-    ['<.0001', '0.0001', '<.01']
-    >>> [format_cell(NumberCell(p, "p")) for p in (0.9999, 0.99997, 1.0)]
-    ['0.9999', '>.9999', '1.0000']
-    """
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, tuple):
-        return " ".join(cell)
-    if isinstance(cell, Bar):
-        return draw(cell)
-    if isinstance(cell, Span):
-        low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
-        return f"[{low}, {high}]{marks_of(cell)}" if low or high else empty
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    digits = DIGITS if digits is None else digits
-    if isinstance(cell, NumberCell):
-        return _number(cell, digits, empty)
-    if cell is None or math.isnan(cell):
-        return empty
-    return f"{cell:,}" if isinstance(cell, int) else format_rounded(cell, digits)
-
-
-def marks_of(cell: NumberCell | Span) -> str:
-    """Return what is printed behind a number or an interval; ranked numbers leave room for theirs themselves."""
-    if isinstance(cell, Span):
-        return "" if cell.is_known or (math.isnan(cell.low) and math.isnan(cell.high)) else DOUBT
-    return "" if cell.kind == "ranked" or math.isnan(cell.value) else cell.marks
-
-
-def _number(cell: NumberCell, digits: int, empty: str) -> str:
-    shown = empty if math.isnan(cell.value) else format_rounded(cell.value, digits)
-    if cell.kind == "ranked":
-        around, gap = BOLD if cell.is_best else "", " " if cell.room else ""
-        return f"{around}{shown}{around or len(BOLD) * ' '}{gap}{cell.marks:<{cell.room}}"
-    if shown == empty:
-        return empty
-    if cell.kind == "share":
-        shown = format_percentage(cell.value, cell.error)
-    elif cell.kind == "worth":
-        shown = format_rounded(cell.value, 1)
-    elif cell.kind == "p at most" and cell.value >= 10**-digits / 2:
-        shown = f"<={shown.removeprefix('0')}"
-    elif cell.kind in {"p", "p at most"} and cell.value < 10**-digits:
-        shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
-    elif cell.kind == "p" and is_shown_as_one(cell.value, digits):
-        shown = f">{1 - 10**-digits:.{digits}f}".replace(">0.", ">.")
-    return shown + cell.marks
-
-
 def first_true(texts: Mapping[str, object], otherwise: str = "") -> str:
     """Return the first of some texts whose condition holds.
 
@@ -731,145 +536,3 @@ def first_true(texts: Mapping[str, object], otherwise: str = "") -> str:
     ('few', 'many')
     """
     return next((text for text, holds in texts.items() if holds), otherwise)
-
-
-def ranks(low: int | None, high: int | None) -> str:
-    """Return from which rank to which as text, 2-5; empty if it is not known."""
-    return "" if low is None else f"{low}" if low == high else f"{low}-{high}"
-
-
-def plain(cell: Cell, digits: int | None = None) -> float | str | None:
-    """Return a cell as data: no value is None, a float is rounded only where it is asked for.
-
-    :meth:`Table.for_data` has split spans into two numbers and removed drawings before.
-    """
-    if isinstance(cell, Span | Bar):
-        raise TypeError(f"a table is turned into data first, which leaves no {type(cell).__name__}")
-    value = cell.value if isinstance(cell, NumberCell) else cell
-    if isinstance(value, tuple):
-        return " ".join(value)
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return float(value) if digits is None else round(float(value), digits)
-
-
-def bars(spans: Sequence[Span], middles: Sequence[float]) -> list[Bar]:
-    """Return intervals and what lies inside them as bars on the scale that all of them need.
-
-    Parameters
-    ----------
-    spans : sequence of Span
-    middles : sequence of float, of the same length
-    """
-    ends = [end for span, middle in zip(spans, middles, strict=True) for end in (span.low, middle, span.high)]
-    finite = [end for end in ends if math.isfinite(end)] or [0.0]
-    start, end = min(finite), max(finite)
-    return [Bar(span.low, middle, span.high, start, end) for span, middle in zip(spans, middles, strict=True)]
-
-
-def draw(bar: Bar, width: int = 21) -> str:
-    """Return a bar as text; a scale that contains zero has a mark there.
-
-    Parameters
-    ----------
-    bar : Bar
-        Without finite ends only its middle is drawn, without that nothing.
-    width : int, default 21
-
-    Examples
-    --------
-    >>> draw(Bar(0.4, 0.6, 0.7, 0.0, 1.0), 11)
-    '    ├─●┤   '
-    >>> draw(Bar(-0.5, -0.2, 0.5, -0.5, 0.5), 11)
-    '├──●─┼────┤'
-    """
-    drawn = [" "] * width
-    zero, last = None, width - 1
-    if bar.start < 0 < bar.end:
-        zero = round(bar.place(0.0) * last)
-        drawn[zero] = ZERO
-    if math.isfinite(bar.low) and math.isfinite(bar.high):
-        low, high = round(bar.place(bar.low) * last), round(bar.place(bar.high) * last)
-        drawn[low : high + 1] = LINE * (high + 1 - low)
-        if zero is not None and low <= zero <= high:
-            drawn[zero] = CROSSED
-        drawn[low], drawn[high] = LOW, HIGH
-    if math.isfinite(bar.middle):
-        drawn[round(bar.place(bar.middle) * last)] = MIDDLE
-    return "".join(drawn)
-
-
-def count_cell(value: float | None) -> Cell:
-    """Return a count as an int; over ties it may have a fraction. None stays."""
-    if value is None or not math.isfinite(value):
-        return value
-    return round(value) if math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9) else value
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportFormat:
-    """A format of reports.
-
-    Attributes
-    ----------
-    name : str
-        What ``--format`` takes.
-    suffixes : tuple of str
-        How the names of such files end.
-    write : callable
-        Takes a report and, as `digits`, the decimals of its numbers (None: the usual ones), and returns the text.
-    needs : str
-        What a report must have, as a command says of its own: "document" (it is read as a whole), "rows" (its first
-        table has a number in each cell), "scores" (its tables are of scores or their differences), "runs" (they are
-        those of evaluated runs), "gates" (it is of a `GateResult`), "lines" (its first table is a row a
-        line); empty: any report can be printed so.
-    is_data : bool
-        Whether it has no place for notes and warnings, which then go to standard error.
-    draw : callable or None
-        Takes a report, and the `width` of a screen too, and returns styled text.
-    place : int
-        Its position in the list of choices.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
-    write: Callable[..., str]
-    needs: str = ""
-    is_data: bool = False
-    draw: Callable[..., Text] | None = None
-    place: int = 1000  # after all others
-
-
-def register(form: ReportFormat) -> None:
-    """Make a format known by its name, which no other has."""
-    for known in _registered:
-        if known.name == form.name and known.write.__module__ != form.write.__module__:
-            raise ParameterError(
-                "its name is taken by another format of reports",
-                argument="name",
-                given=form.name,
-                allowed="another name",
-            )
-    _registered.append(form)
-
-
-def load_third_party_formats() -> bool:
-    """Import the formats of reports that plugins of others have; tell whether there are new ones."""
-    if not third_party.load("formats"):
-        return False
-    report_formats.cache_clear()
-    return True
-
-
-@cache
-def report_formats() -> dict[str, ReportFormat]:
-    """Return every format by its name."""
-    hooks.load("formats")
-    return {form.name: form for form in sorted(_registered, key=lambda form: form.place)}
-
-
-def formats_of(parts: Collection[str]) -> dict[str, ReportFormat]:
-    """Return the formats for reports that have some of what formats need."""
-    return {name: form for name, form in report_formats().items() if not form.needs or form.needs in parts}

@@ -14,6 +14,7 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.io.texts import hint_at_texts
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
+from deadheat.core.report.cells import LACKING, format_cell, share_cell
 from deadheat.core.report.conventions import (
     RULES,
     broken_by,
@@ -28,17 +29,7 @@ from deadheat.core.report.conventions import (
     tell_counts,
     tell_ties,
 )
-from deadheat.core.report.model import (
-    LACKING,
-    Fact,
-    Report,
-    format_cell,
-    notation_of,
-    note_fact,
-    prose_fact,
-    share_cell,
-    warning_fact,
-)
+from deadheat.core.report.model import Fact, Report, notation_of, note_fact, prose_fact, warning_fact
 from deadheat.core.report.of_strata import Grouping, _averages, _grouped
 from deadheat.core.report.report_parts import Part, report_parts_of
 from deadheat.core.report.score_tables import (

@@ -11,8 +11,9 @@ from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.strata_order import order_labels, sort_strata
 from deadheat.core.evaluation.stratum import NONE, Stratum, label
 from deadheat.core.libraries import polars as pl
+from deadheat.core.report.cells import OF_FEW
 from deadheat.core.report.conventions import named
-from deadheat.core.report.model import MEASURE, OF_FEW, Column, Fact, Table, first_true, prose_fact, tabulate_groups
+from deadheat.core.report.model import MEASURE, Column, Fact, Table, first_true, prose_fact, tabulate_groups
 from deadheat.core.report.report_parts import report_parts_of
 from deadheat.core.wording import format_list
 

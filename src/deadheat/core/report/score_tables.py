@@ -15,22 +15,9 @@ from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.strata_order import rank_strata, union_of_strata
 from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
 from deadheat.core.measures import Measure
+from deadheat.core.report.cells import LACKING, OF_FEW, Cell, NumberCell, Span, bars, count_cell
 from deadheat.core.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
-from deadheat.core.report.model import (
-    LACKING,
-    MEASURE,
-    OF_FEW,
-    QUERY,
-    Cell,
-    Column,
-    NumberCell,
-    Row,
-    Span,
-    Table,
-    bars,
-    count_cell,
-    tabulate_groups,
-)
+from deadheat.core.report.model import MEASURE, QUERY, Column, Row, Table, tabulate_groups
 from deadheat.core.report.report_parts import Part
 from deadheat.core.wording import format_level
 

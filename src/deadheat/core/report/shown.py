@@ -14,6 +14,7 @@ from deadheat.core.placements.placements import Placements
 from deadheat.core.report.as_html import fragment
 from deadheat.core.report.as_latex import as_latex
 from deadheat.core.report.as_markdown import as_markdown
+from deadheat.core.report.cells import count_cell, format_cell, share_cell
 from deadheat.core.report.model import (
     PAGES,
     QUERY,
@@ -21,11 +22,8 @@ from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
-    count_cell,
-    format_cell,
     prose_fact,
     registers_report,
-    share_cell,
     tabulate,
 )
 from deadheat.core.report.of_evaluation import report_evaluations

@@ -10,18 +10,8 @@ from itertools import chain, count, zip_longest
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.core.report.model import (
-    DOUBT,
-    MOST_SIDE_BY_SIDE,
-    Cell,
-    Fact,
-    NumberCell,
-    Report,
-    Span,
-    Table,
-    format_cell,
-    marks_of,
-)
+from deadheat.core.report.cells import DOUBT, Cell, NumberCell, Span, format_cell, marks_of
+from deadheat.core.report.model import MOST_SIDE_BY_SIDE, Fact, Report, Table
 from deadheat.core.wording import escape_for_terminal, needs_no_escape
 
 GAP = "  "

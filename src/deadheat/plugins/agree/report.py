@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.core.report.cells import Span, format_cell, share_cell
 from deadheat.core.report.model import (
     QUERY,
     Column,
     Fact,
     Report,
-    Span,
-    format_cell,
     note_fact,
     prose_fact,
     registers_report,
-    share_cell,
     summarise,
     tabulate,
 )

@@ -14,6 +14,7 @@ from deadheat.core.evaluation.query_columns import SMALLEST
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of, label
 from deadheat.core.measures import AP, Measure
+from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, bars, format_cell, p_value_cell
 from deadheat.core.report.conventions import (
     as_cell,
     mean_heading,
@@ -26,18 +27,12 @@ from deadheat.core.report.conventions import (
 )
 from deadheat.core.report.model import (
     MEASURE,
-    OF_FEW,
-    Cell,
     Column,
     Fact,
-    NumberCell,
     Report,
     Row,
     Table,
-    bars,
-    format_cell,
     note_fact,
-    p_value_cell,
     prose_fact,
     summarise,
     table_of_rows,

@@ -33,7 +33,8 @@ from deadheat.core.io.files import check_path
 from deadheat.core.io.locks import hold_lock
 from deadheat.core.io.pages import read_table
 from deadheat.core.io.writing import replace_file
-from deadheat.core.report.model import Fact, notation_of, plain
+from deadheat.core.report.cells import plain
+from deadheat.core.report.model import Fact, notation_of
 from deadheat.core.structures import group_values
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.report.model import Fact, Span, format_cell, prose_fact
+from deadheat.core.report.cells import Span, format_cell
+from deadheat.core.report.model import Fact, prose_fact
 from deadheat.core.report.score_tables import inside
 from deadheat.core.wording import format_count, format_list
 

@@ -38,7 +38,7 @@ def is_for(request: EvaluationRequest) -> bool:
 def print_report(request: EvaluationRequest) -> None:
     """Print the report of all columns of a table."""
     from deadheat.core.io.duplicates import refuse_merging
-    from deadheat.core.report.model import formats_of
+    from deadheat.core.report.formats import formats_of
     from deadheat.plugins.columns.report import numbers_of, report_columns
     from deadheat.plugins.columns.scorings import evaluate_scorings, open_scorings
 

@@ -8,6 +8,7 @@ import numpy as np
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
+from deadheat.core.report.cells import format_cell, share_cell
 from deadheat.core.report.conventions import (
     as_cell,
     made_under,
@@ -17,7 +18,7 @@ from deadheat.core.report.conventions import (
     tell_unshared,
     without_relevant,
 )
-from deadheat.core.report.model import Column, Fact, Report, format_cell, share_cell, tabulate
+from deadheat.core.report.model import Column, Fact, Report, tabulate
 from deadheat.core.scalars import NOISE
 from deadheat.core.stats.selection import Selection, resample_choice
 from deadheat.core.wording import format_count, format_list

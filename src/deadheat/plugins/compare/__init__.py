@@ -6,6 +6,7 @@ The way of a comparison: `compare.py` reads and evaluates, `comparison.py` is th
 `pairs.py` and `stack.py` make differences, `testing.py` and `least_p.py` p values, `margins.py` equivalence,
 `flips.py` and `orders.py` what ties can reverse; parts of other features (`pair_parts.py`) change them before they are
 corrected. `deciding.py` says who leads, `verdict.py` is the record of it, and `verdict_facts.py` its words. `report.py`
-shows the result, `report_compact.py` as one table whose marks are in `report_marks.py`, `report_tables.py` what is asked
-for beside it. A test of significance is added in `testing.py`; what is compared beside systems in `companions.py`.
+shows the result, `report_compact.py` does so as one table, with the marks of `report_marks.py`, and `report_tables.py`
+shows what is asked for beside it. A test of significance is added in `testing.py`; what is compared beside systems in
+`companions.py`.
 """

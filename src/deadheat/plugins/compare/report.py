@@ -16,6 +16,7 @@ from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval
 from deadheat.core.evaluation.ordering import order_by_mean
 from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.measures import Measure
+from deadheat.core.report.cells import DOUBT, MARK, Cell, NumberCell, Span, bars, p_value_cell, share_cell
 from deadheat.core.report.conventions import (
     as_cell,
     brought_together,
@@ -36,25 +37,17 @@ from deadheat.core.report.conventions import (
     totals_of_row,
 )
 from deadheat.core.report.model import (
-    DOUBT,
-    MARK,
     MEASURE,
     SYSTEM,
-    Cell,
     Column,
     Fact,
-    NumberCell,
     Report,
-    Span,
     Table,
-    bars,
     first_true,
     notation_of,
     note_fact,
-    p_value_cell,
     prose_fact,
     registers_report,
-    share_cell,
     summarise,
     tabulate,
 )

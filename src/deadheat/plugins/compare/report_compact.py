@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.core.evaluation.stratum import keys_of, label
+from deadheat.core.report.cells import DOUBT, Cell, count_cell, ranked
 from deadheat.core.report.compact_scores import (
     columns_of_measures,
     describe_numbers,
@@ -14,20 +15,7 @@ from deadheat.core.report.compact_scores import (
     name_lower_better,
 )
 from deadheat.core.report.conventions import METHODS, broken_by, span_of
-from deadheat.core.report.model import (
-    DOUBT,
-    MEASURE,
-    SYSTEM,
-    Cell,
-    Column,
-    Fact,
-    Report,
-    Table,
-    count_cell,
-    note_fact,
-    ranked,
-    tabulate,
-)
+from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Report, Table, note_fact, tabulate
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.scalars import as_integer
 from deadheat.core.wording import format_count, join_sentences

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.core.design import Design
 from deadheat.core.measures import Measure
-from deadheat.core.report.model import DOUBT
+from deadheat.core.report.cells import DOUBT
 from deadheat.core.report.tiers import LETTERS, letter
 from deadheat.core.stats.ranks import assign_tiers
 from deadheat.core.wording import format_list, format_names

@@ -2,17 +2,8 @@
 
 import numpy as np
 
-from deadheat.core.report.model import (
-    Column,
-    Fact,
-    Report,
-    Span,
-    Table,
-    note_fact,
-    prose_fact,
-    registers_report,
-    tabulate,
-)
+from deadheat.core.report.cells import Span
+from deadheat.core.report.model import Column, Fact, Report, Table, note_fact, prose_fact, registers_report, tabulate
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.compare.robustness import OrderAgreement, SystemOrders
 

@@ -11,6 +11,7 @@ from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.query_columns import SMALLEST
 from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.libraries import polars as pl
+from deadheat.core.report.cells import Span, p_value_cell, share_cell
 from deadheat.core.report.conventions import drawn_with
 from deadheat.core.report.model import (
     MEASURE,
@@ -20,13 +21,10 @@ from deadheat.core.report.model import (
     Fact,
     Report,
     Row,
-    Span,
     Table,
     note_fact,
-    p_value_cell,
     prose_fact,
     registers_report,
-    share_cell,
     tabulate,
 )
 from deadheat.core.report.of_strata import few_queries, overlapping

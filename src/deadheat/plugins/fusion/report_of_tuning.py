@@ -5,19 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from deadheat.core.report.model import (
-    SYSTEM,
-    Column,
-    Fact,
-    Report,
-    Span,
-    format_cell,
-    note_fact,
-    p_value_cell,
-    prose_fact,
-    registers_report,
-    tabulate,
-)
+from deadheat.core.report.cells import Span, format_cell, p_value_cell
+from deadheat.core.report.model import SYSTEM, Column, Fact, Report, note_fact, prose_fact, registers_report, tabulate
 from deadheat.core.wording import format_count, format_rounded
 from deadheat.plugins.fusion.fuse import format_parameter
 from deadheat.plugins.fusion.tuned import CONFIDENCE, Gain, TunedFusion

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from deadheat.core.report.as_markdown import as_markdown
-from deadheat.core.report.model import Report, ReportFormat, register
+from deadheat.core.report.formats import ReportFormat, register
+from deadheat.core.report.model import Report
 from deadheat.core.wording import escape_for_terminal, format_count
 
 if TYPE_CHECKING:

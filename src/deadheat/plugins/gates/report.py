@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from deadheat.core.evaluation.evaluation import UNKNOWN
 from deadheat.core.evaluation.intervals import FEW, FEWEST
+from deadheat.core.report.cells import BEYOND, NumberCell, format_cell, p_value_cell
 from deadheat.core.report.conventions import (
     BOOTSTRAPS,
     EXPLAINED,
@@ -19,16 +20,12 @@ from deadheat.core.report.conventions import (
     weighted,
 )
 from deadheat.core.report.model import (
-    BEYOND,
     MEASURE,
     Column,
     Fact,
-    NumberCell,
     Report,
     Table,
-    format_cell,
     note_fact,
-    p_value_cell,
     prose_fact,
     registers_report,
     tabulate,

@@ -1,6 +1,7 @@
 """Columns that tables of means and of differences with a judge share."""
 
-from deadheat.core.report.model import Column, NumberCell
+from deadheat.core.report.cells import NumberCell
+from deadheat.core.report.model import Column
 
 
 def columns_of_judge(level: str) -> tuple[Column, ...]:

@@ -6,25 +6,17 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from deadheat.core.report.conventions import (
-    cannot_be_known,
-    finite,
-    span_of,
-    tell_geometric,
-)
+from deadheat.core.report.cells import Cell, Span, format_cell, p_value_cell
+from deadheat.core.report.conventions import cannot_be_known, finite, span_of, tell_geometric
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
     SYSTEM,
-    Cell,
     Column,
     Fact,
     Report,
-    Span,
     Table,
-    format_cell,
     note_fact,
-    p_value_cell,
     prose_fact,
     registers_report,
     summarise,

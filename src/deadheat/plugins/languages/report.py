@@ -7,19 +7,16 @@ from typing import Any
 
 from deadheat.core.design import TUKEY
 from deadheat.core.measures import Measure
+from deadheat.core.report.cells import Cell, Span, format_cell, p_value_cell
 from deadheat.core.report.conventions import cannot_be_known, tell_ties
 from deadheat.core.report.model import (
     MEASURE,
     SYSTEM,
-    Cell,
     Column,
     Fact,
     Report,
-    Span,
     Table,
-    format_cell,
     note_fact,
-    p_value_cell,
     prose_fact,
     registers_report,
     table_of_rows,

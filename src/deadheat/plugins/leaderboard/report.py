@@ -4,19 +4,16 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.core.report.cells import Span, ranked, ranks, share_cell
 from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
-    Span,
     Table,
     first_true,
     note_fact,
     prose_fact,
-    ranked,
-    ranks,
     registers_report,
-    share_cell,
     summarise,
     tabulate,
     warning_fact,

@@ -24,6 +24,7 @@ from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.policies import POLICIES
 from deadheat.core.report.as_html import harmless, parts, templates
 from deadheat.core.report.as_markdown import as_markdown
+from deadheat.core.report.cells import Span, share_cell
 from deadheat.core.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
 from deadheat.core.report.model import (
     PAGES,
@@ -31,13 +32,11 @@ from deadheat.core.report.model import (
     Column,
     Fact,
     Report,
-    Span,
     Table,
     note_fact,
     prose_fact,
     registers_report,
     select_facts,
-    share_cell,
     summarise,
     tabulate,
 )

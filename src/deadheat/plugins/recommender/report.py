@@ -2,18 +2,8 @@
 
 from collections.abc import Iterator
 
-from deadheat.core.report.model import (
-    Column,
-    Fact,
-    Report,
-    Span,
-    Table,
-    note_fact,
-    prose_fact,
-    registers_report,
-    share_cell,
-    tabulate,
-)
+from deadheat.core.report.cells import Span, share_cell
+from deadheat.core.report.model import Column, Fact, Report, Table, note_fact, prose_fact, registers_report, tabulate
 from deadheat.core.wording import format_count, format_level
 from deadheat.plugins.recommender.exposure import Exposure
 from deadheat.plugins.recommender.item_profile import OF_RUN, ItemProfile, mean_of_queries

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from deadheat.core.measures.notation import unit_of
+from deadheat.core.report.cells import format_cell
 from deadheat.core.report.conventions import finite
-from deadheat.core.report.model import Fact, format_cell, note_fact
+from deadheat.core.report.model import Fact, note_fact
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.evaluation import Evaluation

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 
+from deadheat.core.report.cells import Cell, count_cell, format_cell, share_cell
 from deadheat.core.report.conventions import (
     OF_TIES,
     RULES,
@@ -17,16 +18,12 @@ from deadheat.core.report.conventions import (
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
-    Cell,
     Column,
     Fact,
     Report,
     Table,
-    count_cell,
-    format_cell,
     prose_fact,
     registers_report,
-    share_cell,
     summarise,
     tabulate,
 )

@@ -5,17 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deadheat.core.measures.notation import unit_of
+from deadheat.core.report.cells import share_cell
 from deadheat.core.report.conventions import nothing_judged, of_runs, tell_geometric
-from deadheat.core.report.model import (
-    MEASURE,
-    SYSTEM,
-    Column,
-    Fact,
-    Report,
-    prose_fact,
-    share_cell,
-    tabulate,
-)
+from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Report, prose_fact, tabulate
 from deadheat.core.wording import BY_DOC_ID, format_count
 from deadheat.plugins.ties.coarsening_profile import CoarseningProfile
 from deadheat.plugins.ties.report import report_profile

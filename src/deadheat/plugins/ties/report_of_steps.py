@@ -3,17 +3,8 @@
 import math
 
 from deadheat.core.measures.notation import unit_of
-from deadheat.core.report.model import (
-    Column,
-    Fact,
-    Report,
-    count_cell,
-    format_cell,
-    prose_fact,
-    ranks,
-    registers_report,
-    tabulate,
-)
+from deadheat.core.report.cells import count_cell, format_cell, ranks
+from deadheat.core.report.model import Column, Fact, Report, prose_fact, registers_report, tabulate
 from deadheat.core.wording import format_count
 from deadheat.plugins.ties.steps import HEADINGS, Steps
 

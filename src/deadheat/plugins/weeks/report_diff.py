@@ -6,11 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.core.report.conventions import (
-    made_under,
-    named,
-    tell_unshared,
-)
+from deadheat.core.report.cells import count_cell
+from deadheat.core.report.conventions import made_under, named, tell_unshared
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
@@ -19,7 +16,6 @@ from deadheat.core.report.model import (
     Fact,
     Report,
     Table,
-    count_cell,
     note_fact,
     registers_report,
     tabulate,

@@ -8,22 +8,16 @@ from typing import Any
 import numpy as np
 
 from deadheat.core.measures.notation import unit_of
-from deadheat.core.report.conventions import (
-    tell_geometric,
-    tell_weights,
-)
+from deadheat.core.report.cells import MARK, NumberCell, Span, p_value_cell
+from deadheat.core.report.conventions import tell_geometric, tell_weights
 from deadheat.core.report.model import (
-    MARK,
     MEASURE,
     QUERY,
     Column,
     Fact,
-    NumberCell,
     Report,
-    Span,
     Table,
     note_fact,
-    p_value_cell,
     prose_fact,
     registers_report,
     summarise,

@@ -1,17 +1,8 @@
 """The report of documents to judge first."""
 
-from deadheat.core.report.conventions import (
-    named,
-)
-from deadheat.core.report.model import (
-    QUERY,
-    Column,
-    Fact,
-    Report,
-    format_cell,
-    registers_report,
-    tabulate,
-)
+from deadheat.core.report.cells import format_cell
+from deadheat.core.report.conventions import named
+from deadheat.core.report.model import QUERY, Column, Fact, Report, registers_report, tabulate
 from deadheat.core.wording import format_count
 from deadheat.plugins.weeks.holes import Holes
 
