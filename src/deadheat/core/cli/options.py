@@ -77,25 +77,46 @@ def _ties_but(*without: str) -> Callable[[Any], Any]:
     return _option(own, {**own.metadata, "allowed": allowed, "help": describe_policies(allowed)}, "ties", shown=True)
 
 
-def _option(field: Field[Any], told: Mapping[str, Any], heading: str, *, shown: bool) -> Callable[[Any], Any]:
-    allowed = told["allowed"]
+def _option(field: Field[Any], metadata: Mapping[str, Any], heading: str, *, shown: bool) -> Callable[[Any], Any]:
+    """Return the option of a setting, by its metadata."""
+    names = metadata["option"].split() or [f"--{field.name.replace('_', '-')}"]
+    allowed = metadata["allowed"]
     words = allowed if isinstance(allowed, tuple) else ()
-    typed = told["option"].split() or [f"--{field.name.replace('_', '-')}"]
-    is_flag, default = field.type == "bool", "" if shown or words else f" Default: {field.default}."
-    of_default = {"default": field.default, "show_default": field.default is not None} if shown else {}
+    help_text = metadata["help"]
+    if not shown and not words:
+        help_text += f" Default: {field.default}."
+    arguments: dict[str, Any] = {}
+    if field.type == "bool":
+        arguments["is_flag"] = True
+    else:
+        arguments["type"] = TYPES.get(str(field.type))
+        if shown:
+            arguments["default"] = field.default
+            arguments["show_default"] = field.default is not None
+    if words:
+        arguments["shell_complete"] = _complete_among(words)
     return option(
-        *typed,
+        *names,
         field.name,
-        heading=told["help_heading"] or heading,
-        rank=told["rank"],
-        metavar=told["metavar"] or "|".join(words) or None,
-        help=told["help"] + default,
-        shell_complete=(lambda _, __, begun: [word for word in words if word.startswith(begun)]) if words else None,
-        **({"is_flag": True} if is_flag else {"type": TYPES.get(str(field.type)), **of_default}),
+        heading=metadata["help_heading"] or heading,
+        rank=metadata["rank"],
+        metavar=metadata["metavar"] or "|".join(words) or None,
+        help=help_text,
+        **arguments,
     )
 
 
-_OF_CONVENTIONS, _OF_INTERVALS = options_of(Conventions, "measures"), options_of(Estimation, "statistics", shown=False)
+def _complete_among(words: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a shell completion with some words."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
+_OF_CONVENTIONS = options_of(Conventions, "measures")
+_OF_INTERVALS = options_of(Estimation, "statistics", shown=False)
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "measures": option(

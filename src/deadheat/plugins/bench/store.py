@@ -341,19 +341,49 @@ def _text(value: Mapping[str, Any]) -> bytes:
 
 def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, System]) -> dict[str, Any]:
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
-    settings, margin, across = result.settings, result.settings.margin, result.across.items()
-    return {
-        "kind": BENCH.kind,
-        "format": FORMAT,
-        "versions": {"python": platform.python_version(), **dict(_versions())},
-        "collection": {
-            "name": documents.name,
-            "n_documents": len(documents.ids),
-            "fingerprint": documents.fingerprint,
-            "languages": list(settings.spoken),
-            "language_is_guess": settings.is_guess,
-        },
-        "cases": [
+    settings = result.settings
+    summary: dict[str, Any] = {"kind": BENCH.kind, "format": FORMAT}
+    summary["versions"] = {"python": platform.python_version(), **dict(_versions())}
+    summary["collection"] = {
+        "name": documents.name,
+        "n_documents": len(documents.ids),
+        "fingerprint": documents.fingerprint,
+        "languages": list(settings.spoken),
+        "language_is_guess": settings.is_guess,
+    }
+    summary["cases"] = _summarise_cases(result)
+    summary["retrievers"] = {name: json.loads(identity(retriever)) for name, retriever in retrievers.items()}
+    summary["k"] = settings.k
+    summary["limit"] = settings.limit
+    summary["measures"] = [str(measure) for measure in settings.measures]
+    summary["by"] = list(settings.by)
+    summary["ontology"] = settings.ontology
+    summary["similarity"] = settings.kind if settings.ontology else None
+    summary["design"] = dict(vars(settings.design))
+    summary["cluster"] = cluster_name(settings.cluster)
+    summary["notes"] = list(result.notes)
+    summary["answers"] = result.list_answers()
+    summary["results"] = _rows(result, result.to_polars())
+    summary["comparisons"] = _summarise_comparisons(result)
+    summary["averages"] = _rows(result, result.averages())
+    summary["margin"] = settings.margin
+    summary["families"] = _summarise_families(result)
+    for key, frame_of in ACROSS.items():
+        rows = []
+        for name, across in result.across.items():
+            for row in _rows(result, frame_of(across, settings.margin)):
+                rows.append({"cases": name, **row})
+        summary[key] = rows
+    summary["failures"] = result.failed()
+    summary["facts"] = [[fact.heading, fact.text, fact.is_warning] for fact in report_bench(result).shown]
+    return summary
+
+
+def _summarise_cases(result: BenchResult) -> list[dict[str, Any]]:
+    """Return what was asked in each language."""
+    cases = []
+    for (name, language), part in result.parts.items():
+        cases.append(
             {
                 "cases": name,
                 "language": language,
@@ -363,42 +393,26 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
                 "queries": part.cases.queries().to_dicts(),
                 "names": dict(result.names.get(part.key, {})),
             }
-            for (name, language), part in result.parts.items()
-        ],
-        "retrievers": {name: json.loads(identity(one)) for name, one in retrievers.items()},
-        "k": settings.k,
-        "limit": settings.limit,
-        "measures": list(map(str, settings.measures)),
-        "by": list(settings.by),
-        "ontology": settings.ontology,
-        "similarity": settings.kind if settings.ontology else None,
-        "design": dict(vars(settings.design)),
-        "cluster": cluster_name(settings.cluster),
-        "notes": list(result.notes),
-        "answers": result.list_answers(),
-        "results": _rows(result, result.to_polars()),
-        "comparisons": [
-            {"cases": name, "language": language, **row}
-            for (name, language), comparison in result.comparisons.items()
-            for row in _rows(result, comparison.to_polars(details=True))
-        ],
-        "averages": _rows(result, result.averages()),
-        "margin": margin,
-        "families": [
-            {
-                "name": family.name,
-                "cases": {language: part.name for language, part in family.parts.items()},
-                "pairs": family.pairs,
-            }
-            for family in result.families
-        ],
-        **{
-            key: [{"cases": name, **row} for name, one in across for row in _rows(result, frame_of(one, margin))]
-            for key, frame_of in ACROSS.items()
-        },
-        "failures": result.failed(),
-        "facts": [[one.heading, one.text, one.is_warning] for one in report_bench(result).shown],
-    }
+        )
+    return cases
+
+
+def _summarise_comparisons(result: BenchResult) -> list[dict[str, Any]]:
+    """Return the pairs of retrievers in each language."""
+    rows = []
+    for (name, language), comparison in result.comparisons.items():
+        for row in _rows(result, comparison.to_polars(details=True)):
+            rows.append({"cases": name, "language": language, **row})
+    return rows
+
+
+def _summarise_families(result: BenchResult) -> list[dict[str, Any]]:
+    """Return which cases are the same in several languages."""
+    families = []
+    for family in result.families:
+        cases = {language: part.name for language, part in family.parts.items()}
+        families.append({"name": family.name, "cases": cases, "pairs": family.pairs})
+    return families
 
 
 def _rows(result: BenchResult, frame: pl.DataFrame) -> list[dict[str, object]]:

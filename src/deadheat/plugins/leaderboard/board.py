@@ -220,37 +220,52 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
-        low, high = self.intervals()
-        # what is missing may change the order of any resample
-        unsure, none = None if np.isnan(self.values).any() else self.uncertainty, [None] * len(self.models)
-        is_known = self.mean_low == self.mean_high
-        ends: Any = self.rank_intervals or [(None, None)] * len(self.models)
-        ties: Any = self.tie_ranks or [(None, None)] * len(self.models)
+        columns = self._columns()
+        rows: list[dict[str, Any]] = []
+        for values in zip(*columns.values(), strict=True):
+            rows.append(dict(zip(columns, values, strict=True)))
+        for name, known_values in self.incomplete.items():
+            row: dict[str, Any] = dict.fromkeys(columns)
+            row["model"] = name
+            row["n_tasks"] = len(known_values)
+            rows.append(row)
+        return rows
+
+    def _columns(self) -> dict[str, Sequence[Any]]:
+        """Return the columns of the models that have every task, or bounds for it."""
+        unknown = [None] * len(self.models)
+        is_exact = self.mean_low == self.mean_high
         columns: dict[str, Sequence[Any]] = {
             "rank": self.ranks,
             "model": self.models,
-            "mean": np.where(is_known, self.mean_low, np.nan).tolist(),
-            **({"mean_low": self.mean_low.tolist(), "mean_high": self.mean_high.tolist()} if self.value_range else {}),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "rank_low": [first for first, _ in ends],
-            "rank_high": [last for _, last in ends],
-            "tier": self.tiers or none,
-            "mean_rank": self.mean_ranks.tolist(),
-            "p_best": none if unsure is None else unsure.p_best.tolist(),
-            "resampled_rank_low": none if unsure is None else unsure.rank_low.astype(int).tolist(),
-            "resampled_rank_high": none if unsure is None else unsure.rank_high.astype(int).tolist(),
-            "tie_min": none if self.tie_min is None else self.tie_min.tolist(),
-            "tie_max": none if self.tie_max is None else self.tie_max.tolist(),
-            "tie_rank_low": [first for first, _ in ties],
-            "tie_rank_high": [last for _, last in ties],
-            "n_tasks": (~np.isnan(self.values)).sum(axis=1).tolist(),
-            **{f"mean_{name}": own.tolist() for name, own in self.group_means.items()},
+            "mean": np.where(is_exact, self.mean_low, np.nan).tolist(),
         }
-        return [
-            *(dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)),
-            *(dict.fromkeys(columns) | {"model": name, "n_tasks": len(own)} for name, own in self.incomplete.items()),
-        ]
+        if self.value_range:
+            columns["mean_low"] = self.mean_low.tolist()
+            columns["mean_high"] = self.mean_high.tolist()
+        low, high = self.intervals()
+        columns["low"] = low.tolist()
+        columns["high"] = high.tolist()
+        ranks: Any = self.rank_intervals or [(None, None)] * len(self.models)
+        columns["rank_low"] = [first for first, _ in ranks]
+        columns["rank_high"] = [last for _, last in ranks]
+        columns["tier"] = self.tiers or unknown
+        columns["mean_rank"] = self.mean_ranks.tolist()
+        columns |= dict.fromkeys(("p_best", "resampled_rank_low", "resampled_rank_high"), unknown)
+        # what is missing may change the order of any resample
+        if self.uncertainty is not None and not np.isnan(self.values).any():
+            columns["p_best"] = self.uncertainty.p_best.tolist()
+            columns["resampled_rank_low"] = self.uncertainty.rank_low.astype(int).tolist()
+            columns["resampled_rank_high"] = self.uncertainty.rank_high.astype(int).tolist()
+        columns["tie_min"] = unknown if self.tie_min is None else self.tie_min.tolist()
+        columns["tie_max"] = unknown if self.tie_max is None else self.tie_max.tolist()
+        ranks_over_ties: Any = self.tie_ranks or [(None, None)] * len(self.models)
+        columns["tie_rank_low"] = [first for first, _ in ranks_over_ties]
+        columns["tie_rank_high"] = [last for _, last in ranks_over_ties]
+        columns["n_tasks"] = (~np.isnan(self.values)).sum(axis=1).tolist()
+        for name, means in self.group_means.items():
+            columns[f"mean_{name}"] = means.tolist()
+        return columns
 
     def task_values(self) -> pl.DataFrame:
         """Return a row for each model and a column for each task; null where a model lacks it."""

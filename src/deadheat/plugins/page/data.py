@@ -51,39 +51,75 @@ def encoded(data: object) -> str:
 
 def data_of(subject: Subject) -> dict[str, Any]:
     """Return what the script shows of a subject."""
-    # the best, and those that are looked at first
-    systems = tuple(dict.fromkeys((*subject.ranked[: MOST_SYSTEMS - 1], *(subject.duel or ()), *subject.ranked)))
-    systems = systems[:MOST_SYSTEMS]
-    n_values = 3 * len(systems) * len(subject.held) * len(subject.measures)
-    digits = None if n_values <= MOST_VALUES else ROUNDED if n_values <= MOST_EXACT else ROUNDED_MORE
-    shown = [one for one in subject.measures if not one.only_total] or [subject.main]
+    systems = _select_systems(subject)
+    shown = [measure for measure in subject.measures if not measure.only_total] or [subject.main]
+    duel = subject.duel or systems[:1]
     design = None if subject.comparison is None else subject.comparison.design
-    baseline, level = design and design.baseline, (design or IntervalOptions()).confidence_level
+    baseline = None if design is None else design.baseline
+    texts = None
+    if subject.texts is not None:
+        texts = [format_for_people(subject.texts[place]) for place in subject.held.tolist()]
+    digits = _choose_digits(3 * len(systems) * len(subject.held) * len(subject.measures))
+    data: dict[str, Any] = {}
+    data["systems"] = [format_for_people(name) for name in systems]
+    data["duel"] = [systems.index(name) if name in systems else 0 for name in duel]
+    data["total"] = len(subject.query_ids)
+    data["queries"] = [format_for_people(query_id) for query_id in subject.held_ids]
+    data["texts"] = texts
+    data["measures"] = [_describe_measure(measure) for measure in shown]
+    data["left"] = len(subject.ranked) - len(systems)
+    data["baseline"] = systems.index(baseline) if baseline in systems else None
+    data["levels"] = _head_levels(subject, shown)
+    data["weights"] = _weights(subject)
+    data["headlines"] = [format_for_people(headline_of(subject, measure)) for measure in shown]
+    data["glances"] = [_glance(subject, measure) for measure in shown]
+    data["board"] = [[_level_of(subject, name, measure) for name in systems] for measure in shown]
+    data["pairs"] = list(_pairs(subject, systems, shown))
+    data["strata"] = list(_strata(subject, systems, shown))
+    data["curves"] = _curves(subject, systems, shown)
+    data["values"] = [[_values(subject, name, measure, digits) for name in systems] for measure in shown]
+    data["ties"] = [_ties(subject, name) for name in systems]
+    data["rankings"] = _rankings(subject, systems)
+    return data
+
+
+def _select_systems(subject: Subject) -> tuple[str, ...]:
+    """Return the systems that a page shows: the best, and those that are looked at first."""
+    best = subject.ranked[: MOST_SYSTEMS - 1]
+    names = dict.fromkeys((*best, *(subject.duel or ()), *subject.ranked))
+    return tuple(names)[:MOST_SYSTEMS]
+
+
+def _choose_digits(n_values: int) -> int | None:
+    """Return to how many digits values are rounded, the fewer the more there are; None where they are exact."""
+    if n_values <= MOST_VALUES:
+        return None
+    return ROUNDED if n_values <= MOST_EXACT else ROUNDED_MORE
+
+
+def _describe_measure(measure: Measure) -> dict[str, Any]:
+    """Return what the script needs to know of a measure."""
     return {
-        "systems": list(map(format_for_people, systems)),
-        "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
-        "total": len(subject.query_ids),
-        "queries": list(map(format_for_people, subject.held_ids)),
-        "texts": None
-        if subject.texts is None
-        else [format_for_people(subject.texts[place]) for place in subject.held.tolist()],
-        "measures": [
-            {"name": one.label, "up": one.higher_is_better, "total": one.total, "unit": unit_of(one)} for one in shown
-        ],
-        "left": len(subject.ranked) - len(systems),
-        "baseline": systems.index(baseline) if baseline in systems else None,
-        "levels": [level_heading(level, {own[one].n_queries for own in subject.evaluations.values()}) for one in shown],
-        "weights": _weights(subject),
-        "headlines": [format_for_people(headline_of(subject, one)) for one in shown],
-        "glances": [[list(map(format_for_people, found)) for found in glance(subject, one)] for one in shown],
-        "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
-        "pairs": list(_pairs(subject, systems, shown)),
-        "strata": list(_strata(subject, systems, shown)),
-        "curves": _curves(subject, systems, shown),
-        "values": [[_values(subject, name, one, digits) for name in systems] for one in shown],
-        "ties": [_ties(subject, name) for name in systems],
-        "rankings": _rankings(subject, systems),
+        "name": measure.label,
+        "up": measure.higher_is_better,
+        "total": measure.total,
+        "unit": unit_of(measure),
     }
+
+
+def _head_levels(subject: Subject, shown: Sequence[Measure]) -> list[str]:
+    """Return the heading of the intervals of each measure."""
+    options = IntervalOptions() if subject.comparison is None else subject.comparison.design
+    headings = []
+    for measure in shown:
+        counts = {evaluation[measure].n_queries for evaluation in subject.evaluations.values()}
+        headings.append(level_heading(options.confidence_level, counts))
+    return headings
+
+
+def _glance(subject: Subject, measure: Measure) -> list[list[str]]:
+    """Return what a glance at the queries shows by a measure."""
+    return [[format_for_people(text) for text in texts] for texts in glance(subject, measure)]
 
 
 def _weights(subject: Subject) -> list[float | None] | None:
