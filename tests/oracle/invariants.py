@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat import RR, Hit, MaxRel, P, R
 from deadheat.core.wording import format_count
-from deadheat.plugins.bench.report import cutoff_of, uncut
+from deadheat.plugins.bench.report_measures import cutoff_of, uncut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,8 @@ from deadheat.core.measures.registration import other_names, trec_names
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.text import as_text
 from deadheat.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
-from deadheat.plugins.bench.report import data_of_bench, report_bench
+from deadheat.plugins.bench.report import report_bench
+from deadheat.plugins.bench.report_data import data_of_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.figures.systems import name_among
 from support.command import ok

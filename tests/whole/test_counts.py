@@ -14,7 +14,8 @@ import scipy
 import deadheat as dh
 from deadheat import Cases, Collection
 from deadheat.plugins.bench.cases import Case
-from deadheat.plugins.bench.report import data_of_bench, report_bench
+from deadheat.plugins.bench.report import report_bench
+from deadheat.plugins.bench.report_data import data_of_bench
 from oracle.orders import all_orders
 from support.command import call, facts_of
 

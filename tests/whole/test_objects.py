@@ -23,7 +23,7 @@ from deadheat.core.report.as_data import as_json
 from deadheat.core.report.cells import format_cell
 from deadheat.core.report.shown import report_of
 from deadheat.errors import MissingDependencyError
-from deadheat.plugins.bench.report import data_of_bench
+from deadheat.plugins.bench.report_data import data_of_bench
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.leaderboard.report import report_leaderboard
 from deadheat.plugins.ties.report import report_profile

@@ -18,7 +18,9 @@ from deadheat.plugins.bench.bench import measures_of
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import Ontology
-from deadheat.plugins.bench.report import CASE, main_of, report_bench
+from deadheat.plugins.bench.report import report_bench
+from deadheat.plugins.bench.report_measures import main_of
+from deadheat.plugins.bench.report_verdicts import CASE
 from deadheat.plugins.bench.result import Key
 from oracle import invariants
 from oracle.invariants import BrokenInvariantError

@@ -17,7 +17,8 @@ from deadheat.core.report.as_markdown import as_markdown
 from deadheat.core.report.text import as_text
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
-from deadheat.plugins.bench.report import data_of_bench, report_bench
+from deadheat.plugins.bench.report import report_bench
+from deadheat.plugins.bench.report_data import data_of_bench
 from deadheat.plugins.bench.result import failures_of
 from deadheat.plugins.compare.report import adjusted_and_skewed
 from support.workbook import write_workbook

@@ -45,7 +45,8 @@ from deadheat.plugins.bench.collection import (
 )
 from deadheat.plugins.bench.languages import checked_code, likely
 from deadheat.plugins.bench.ontology import KINDS, Ontology, read_ontology
-from deadheat.plugins.bench.report import cutoff_of, page_of_bench, report_bench
+from deadheat.plugins.bench.report import page_of_bench, report_bench
+from deadheat.plugins.bench.report_measures import cutoff_of
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Failure, Key, failures_of, names_of
 from deadheat.plugins.bench.retrievers import (
     BM25,

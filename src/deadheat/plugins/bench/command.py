@@ -199,7 +199,9 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     command resumes with the unfinished runs.
     """
     from deadheat.plugins.bench.languages import normalised
-    from deadheat.plugins.bench.report import data_of_bench, main_of, report_bench, subjects_of
+    from deadheat.plugins.bench.report import report_bench, subjects_of
+    from deadheat.plugins.bench.report_data import data_of_bench
+    from deadheat.plugins.bench.report_measures import main_of
 
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)
     output = Output(

@@ -1,86 +1,33 @@
-"""The report of a benchmark: means with intervals, differences, languages, strata, and the facts below them."""
+"""The report of a benchmark for people: who is best, means with intervals, differences, languages, strata, failures."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
-from deadheat.core.evaluation.interval_estimates import estimate_intervals
-from deadheat.core.evaluation.intervals import Interval, IntervalOptions, cluster_name
-from deadheat.core.evaluation.query_columns import SMALLEST
+from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
-from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of, label
-from deadheat.core.measures import AP, Measure
-from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, bars, format_cell, p_value_cell
-from deadheat.core.report.conventions import (
-    as_cell,
-    mean_heading,
-    reported_interval,
-    span_of,
-    span_of_ties,
-    tell_counts,
-    tell_ties,
-    totals_of_row,
-)
-from deadheat.core.report.model import (
-    MEASURE,
-    Column,
-    Fact,
-    Report,
-    Row,
-    Table,
-    note_fact,
-    prose_fact,
-    summarise,
-    table_of_rows,
-    tabulate,
-    tabulate_groups,
-    warning_fact,
-)
-from deadheat.core.report.of_strata import few_queries
+from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
+from deadheat.core.measures import Measure
+from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, bars, p_value_cell
+from deadheat.core.report.conventions import as_cell, mean_heading, reported_interval, span_of, span_of_ties
+from deadheat.core.report.model import MEASURE, Column, Fact, Report, Row, Table, tabulate, tabulate_groups
 from deadheat.core.report.score_tables import level_heading
-from deadheat.core.structures import group_values
-from deadheat.core.wording import format_count, format_list, join_sentences
-from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width
-from deadheat.plugins.bench.collection import STRATA, CaseGroup, families_of
-from deadheat.plugins.bench.languages import base, is_code
-from deadheat.plugins.bench.result import BenchResult, BenchSettings, Failure, Key, PartStrata
+from deadheat.core.wording import format_count
+from deadheat.plugins.bench.collection import STRATA, CaseGroup
+from deadheat.plugins.bench.report_facts import tell
+from deadheat.plugins.bench.report_measures import headline, main_of
+from deadheat.plugins.bench.report_verdicts import CASE, tell_language_verdicts, tell_verdicts
+from deadheat.plugins.bench.result import BenchResult, Failure, Key, PartStrata
 from deadheat.plugins.compare.comparison import KEYS, Comparison
-from deadheat.plugins.compare.pair import Pairs
-from deadheat.plugins.compare.report import (
-    adjusted_and_skewed,
-    as_data,
-    as_shown,
-    reported_pairs,
-    reversal,
-    tell_intervals,
-    tell_tests,
-)
-from deadheat.plugins.compare.verdict import Verdict
-from deadheat.plugins.compare.verdict_facts import describe_strata, headline_of_strata
+from deadheat.plugins.compare.report import adjusted_and_skewed, as_shown, reported_pairs, reversal
 from deadheat.plugins.languages.beside import LanguagesBeside
-from deadheat.plugins.languages.report import (
-    AMONG,
-    data_of_languages,
-    facts_of_languages,
-    list_languages,
-    placed_pairs,
-    tell_beside,
-    tell_gaps,
-    tell_languages,
-)
-from deadheat.plugins.languages.verdict import sentences_of_languages
-from deadheat.plugins.more_measures.largest import MaxRel
+from deadheat.plugins.languages.report import list_languages
 from deadheat.version import __version__
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SHOWN = 6  # failed cases of all retrievers together on a screen, where each still has one
-SPOKEN = 2  # parts whose verdicts are said one by one
-CASE = ("case", "cases")
 
 SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
@@ -112,113 +59,44 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     groupings = [one.select(of_strata) for names in columns for one in result.groupings(names)]
     shown = result.measures if full else few if by else main
     names, codes = (set(keys) for keys in zip(*result.parts, strict=True))
-    several = len(names) > 1 or NONE in codes
-    tables = [
-        *list_answers(
-            {f"{result.parts[key]}" if several else key[1]: one for key, one in result.comparisons.items()},
-            "cases" if several else "language",
-        ),
-        *(_means(result, part, shown) for part in result.parts.values()),
-        *(_differences(result, result.parts[key], {"": one}, few) for key, one in result.comparisons.items()),
-        *(
-            table
-            for one in result.across.values()
-            for table in list_languages(
-                one,
-                shown,
-                tested=main,
-                system=RETRIEVER,
-                margin=margin,
-                unit=CASE,
-                most=None if full else 12,  # rows of differences on a screen
-            )
-        ),
-        *_averages(result, shown),
-        *(_strata(one, of_strata, _level(result)) for one in groupings),
-        *(
-            _differences(result, one.part, result.by_strata(one.part), of_strata, by)
-            for one in groupings
-            if by and (full or len(result.retrievers) == 2)  # with more retrievers, a screen has only the means
-        ),
-        *(
-            table
-            for part in result.parts.values()
-            for table in list_failures(str(part), len(part.cases), _failures(result, part), full=full)
-        ),
-    ]
-    first, summary, verdict = _verdicts(result)
+    is_in_groups = len(names) > 1 or NONE in codes
+    comparisons = {}
+    for key, comparison in result.comparisons.items():
+        comparisons[str(result.parts[key]) if is_in_groups else key[1]] = comparison
+    tables: list[Table | None] = [*list_answers(comparisons, "cases" if is_in_groups else "language")]
+    for part in result.parts.values():
+        tables.append(_means(result, part, shown))
+    for key, comparison in result.comparisons.items():
+        tables.append(_differences(result, result.parts[key], {"": comparison}, few))
+    for across in result.across.values():
+        tables += list_languages(
+            across,
+            shown,
+            tested=main,
+            system=RETRIEVER,
+            margin=margin,
+            unit=CASE,
+            most=None if full else 12,  # rows of differences on a screen
+        )
+    tables += _averages(result, shown)
+    for grouping in groupings:
+        tables.append(_strata(grouping, of_strata, _level(result)))
+    if by and (full or len(result.retrievers) == 2):  # with more retrievers, a screen has only the means
+        for grouping in groupings:
+            tables.append(_differences(result, grouping.part, result.by_strata(grouping.part), of_strata, by))
+    for part in result.parts.values():
+        tables += list_failures(str(part), len(part.cases), _failures(result, part), full=full)
+    first, summary, verdict = tell_verdicts(result)
+    heading = ""
+    if full:
+        heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}"
     return Report(
-        tuple(filter(None, tables)),
+        tuple(table for table in tables if table),
         (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown)),
-        f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else "",
+        heading,
         headline=first,
-        opening=_language_verdicts(result)[0],
+        opening=tell_language_verdicts(result)[0],
         summary=summary,
-    )
-
-
-def data_of_bench(result: BenchResult) -> Report:
-    """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
-    counts, by = {one.label for one in result.measures if one.total}, result.settings.by
-    groupings = result.groupings(by) if by else ()
-    found: list[tuple[str, tuple[str, ...], list[dict[str, Any]]]] = [
-        (
-            "strata",
-            ("cases", "language", "retriever", *by, "measure"),
-            [
-                {**key._asdict(), **row}
-                for one in groupings
-                for key, strata in one.strata.items()
-                for row in strata.summary(**vars(result.interval_options(one.part)))
-                .rename({"n_queries": "n_cases"})
-                .to_dicts()
-            ],
-        ),
-        (
-            "means",
-            ("cases", "language", "retriever", "measure"),
-            [totals_of_row(row, counts, row["n_cases"]) for row in result.to_polars().to_dicts()],
-        ),
-        (
-            "comparisons",
-            ("cases", "language", "system", "baseline", "measure"),
-            [
-                {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
-                for (cases, language), comparison in result.comparisons.items()
-                for row in comparison.to_polars(details=True).to_dicts()
-            ],
-        ),
-        (
-            "averages",
-            ("retriever", "measure"),
-            [row for row in result.averages().to_dicts() if row["measure"] not in counts],
-        ),
-        (
-            "strata_comparisons",
-            ("cases", "language", *by, "system", "baseline", "measure"),
-            [
-                {
-                    **dict(zip(("cases", "language", *by), (*one.part.key, *keys_of(stratum)), strict=True)),
-                    **totals_of_row(row, counts, row["n_queries"]),
-                }
-                for one in groupings
-                for stratum, comparison in result.by_strata(one.part).items()
-                for row in comparison.to_polars(details=True).to_dicts()
-            ],
-        ),
-    ]
-    return Report(
-        (
-            *(table_of_rows(*one) for one in found if one[2]),
-            *data_of_languages(result.across, leading=Column("cases", "cases"), margin=result.settings.margin),
-        ),
-        (
-            _verdicts(result)[-1],
-            _language_verdicts(result)[1],
-            Fact("deadheat", __version__),
-            *tell(result, groupings),
-            Fact("failures", result.failed()),
-        ),
     )
 
 
@@ -484,60 +362,6 @@ def _words(one: Failure) -> str:
     return f"{one.text!r} expects {one.best or one.expected[0]}{others}: {_above(one) or 'nothing found'}"
 
 
-def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
-    """Return the verdict of each set whose languages are paired, as text and for JSON."""
-    found = {
-        name: sentences_of_languages(
-            one, unit=CASE, margin=result.settings.margin, name=name if len(result.across) > 1 else ""
-        )
-        for name, one in result.across.items()
-    }
-    return join_sentences(*chain.from_iterable(found.values())), Fact(
-        "language_verdicts", {name: list(own) for name, own in found.items()}
-    )
-
-
-def _verdicts(result: BenchResult) -> tuple[str, tuple[Fact, ...], Fact]:
-    """Return the headline, the verdict of each part as facts, and all for JSON; those of many parts are summed up."""
-    by_measure = []
-    for measure in headline(result.measures):
-        verdicts = {}
-        for key, comparison in result.comparisons.items():
-            verdicts[str(result.parts[key])] = comparison.judge(measure=measure, unit=CASE)
-        by_measure.append(verdicts)
-    first, *near_misses = by_measure
-    if not first:
-        return "", (), Fact("verdict", None)
-    parts = ("language of a set", "languages of sets")
-    top = headline_of_strata(first, parts) if len(first) > 1 else next(iter(first.values())).headline
-    summary: list[Fact] = []
-    for verdicts in by_measure:
-        summary += _summary_of_parts(verdicts, parts, in_full=verdicts is first)
-    data = {
-        "text": "\n".join([top, *(fact.sentence for fact in summary)]),
-        "headline": top,
-        "parts": {part: as_data(verdict) for part, verdict in first.items()},
-    }
-    if near_misses:
-        data["near_misses"] = {part: as_data(verdict) for own in near_misses for part, verdict in own.items()}
-    return top, tuple(summary), Fact("verdict", data)
-
-
-def _summary_of_parts(verdicts: Mapping[str, Verdict], parts: tuple[str, str], *, in_full: bool) -> list[Fact]:
-    """Return the verdicts by one measure as facts: of one part its own, of a few one each, of many who leads where."""
-    if len(verdicts) > SPOKEN:
-        return list(summarise(describe_strata(verdicts, parts)))
-    if len(verdicts) == 1 and in_full:
-        return list(summarise(next(iter(verdicts.values())).facts))
-    facts = []
-    for part, verdict in verdicts.items():
-        texts = [verdict.headline]
-        if in_full:
-            texts += [f"{label} {text}" for label, text in verdict.facts.items()]
-        facts.append(prose_fact(part, "; ".join(texts)))
-    return facts
-
-
 def page_of_bench(result: BenchResult) -> str:
     """Return the page of a benchmark; its runs are not at hand, so there are no rankings."""
     by = result.settings.by
@@ -567,309 +391,6 @@ def page_of_bench(result: BenchResult) -> str:
         facts=report_bench(result).shown,
     )
     return made
-
-
-def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the measures of a short report: those without a cutoff, and the deepest of each kind."""
-    if len(measures) <= 8:
-        return tuple(measures)
-    cutoffs = group_values((uncut(one), cutoff_of(one)) for one in measures)
-    return tuple(one for one in measures if max(cutoffs[uncut(one)]) == cutoff_of(one))
-
-
-def headline(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the measures that answer: the first of quality, and the deepest MaxRel, which counts near misses."""
-    first = next((one for one in measures if one.is_quality), measures[0])
-    return tuple(dict.fromkeys((first, *[one for one in main_of(measures) if isinstance(one, MaxRel)][-1:])))
-
-
-def cutoff_of(measure: Measure) -> int:
-    """Return the cutoff of a measure; 0 if it has none."""
-    return getattr(measure, "cutoff", None) or 0
-
-
-def uncut(measure: Measure) -> Measure:
-    """Return a measure without its cutoff."""
-    return measure(cutoff=None) if hasattr(measure, "cutoff") else measure
-
-
-def tell(
-    result: BenchResult, groupings: Sequence[PartStrata] = (), *, shown: Sequence[Measure] | None = None
-) -> list[Fact]:
-    """Return the facts.
-
-    Parameters
-    ----------
-    result : BenchResult
-    groupings : sequence of PartStrata, default ()
-        The strata that the report shows.
-    shown : sequence of Measure, optional
-        The measures that the report shows; by default all.
-    """
-    labels = {one.label for one in shown or result.measures}
-    settings = result.settings
-    first = f"only the first {format_count(settings.limit or 0, 'case')} of each set and language"
-    apart = f"{', '.join(result.languages)}: each evaluated by itself; in a mean over languages, each counts the same"
-    found = [
-        warning_fact("WARNING", "" if settings.limit is None else f"{first}: a quick look, not a result"),
-        Fact("limit", settings.limit),
-        Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}"),
-        Fact("k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"),
-        Fact(
-            "systems",
-            dict(settings.systems),
-            "retrievers",
-            "; ".join(f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"),
-        ),
-        Fact("languages", list(result.languages), "languages", apart if len(result.languages) > 1 else ""),
-        Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
-        *_of_searched_languages(result),
-        Fact("assumed", list(settings.assumed)),
-        *(note_fact("assumed", one) for one in settings.assumed),
-        Fact("words", dict(settings.words)),
-        *_of_words(settings),
-        note_fact("not parallel", families_of(list(result.parts.values()))[1]),
-        *chain.from_iterable(tell_languages(one, unit=CASE, margin=settings.margin) for one in result.across.values()),
-        *(
-            note_fact(
-                "paired",
-                f"{family.name}: {format_count(len(unlike), 'pair id')} with other expected ids in one language than in"
-                f" another ({format_list(unlike)}): they do not ask for the same",
-            )
-            for family in result.families
-            if (unlike := family.unlike)
-        ),
-        *(facts_of_languages(result.across) if result.across else ()),
-        Fact("margin", settings.margin),
-        *tell_ties("expected", None),
-        *_of_measures(result, labels),
-        *_of_strata(result, groupings),
-        *_of_intervals(result, groupings, labels),
-        *_of_tests(result, labels),
-        *_of_cases(result),
-        Fact("answers", result.list_answers()),
-        Fact("notes", list(result.notes)),
-        *(note_fact("note", one) for one in result.notes),
-    ]
-    return [one for one in found if one.key or one.text]
-
-
-def _of_searched_languages(result: BenchResult) -> list[Fact]:
-    """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
-    spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
-    if parts and not spoken:
-        text = f"that of the texts in {result.settings.collection} is not known: name the collection's language"
-        return [prose_fact("languages", text)]
-    known = [part for part in parts if is_code(part.language)]
-    unknown = ", ".join(str(part) for part in parts if part not in known)
-    texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
-    held = set(map(base, spoken))
-    crossing = ", ".join(str(part) for part in known if base(part.language) not in held)
-    no_code = f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language"
-    return [
-        note_fact("cross-lingual", no_code if unknown else ""),
-        note_fact("cross-lingual", f"{crossing}: searched in texts in {texts}, another language" if crossing else ""),
-        *(
-            note_fact("cross-lingual", f"{part}: searched in texts in {texts}")
-            for part in known
-            if len(held) > 1 and base(part.language) in held
-        ),
-    ]
-
-
-def _of_words(settings: BenchSettings) -> Iterator[Fact]:
-    """Say how words were taken, unless all were taken as English for English cases."""
-    for name, found in settings.words.items():
-        languages = [base(language) for own in found.values() for language in own]
-        if name not in settings.english or not set(languages) <= {"en", NONE}:
-            text = f"{name}: " + "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
-            is_alike = name in settings.english or (len(found) == 1 and len(languages) > 1)
-            yield prose_fact("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
-
-
-def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
-    left_out = len(result.measures) - len(shown)
-    ontology, kind = result.settings.ontology, result.settings.kind
-    is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures if one.label in shown)
-    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
-    graded = f"{format_count(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
-    max_rel = (
-        f"highest similarity ({kind}) of a document found to an expected one"
-        if ontology
-        else "without an ontology: the highest grade of an expected document found"
-    )
-    return [
-        *tell_counts(result.measures),
-        prose_fact("measures", f"{left_out} more in the report, in csv and in json" if left_out else ""),
-        prose_fact("AP", "divided by the expected ids or the cutoff, whichever is less" if is_min else ""),
-        *([Fact("grades_below_1", low, "grades", f"{graded} take 1 or more as relevant")] if low else ()),
-        *([Fact("ontology", ontology), Fact("similarity", kind)] if ontology else ()),
-        prose_fact("MaxRel", max_rel if any(isinstance(one, MaxRel) for one in result.measures) else ""),
-        *(
-            prose_fact(
-                "chance",
-                f"random terms, {result.parts[key]}: "
-                + ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items() if name in shown),
-            )
-            for key, means in result.chance.items()
-        ),
-    ]
-
-
-def _of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> list[Fact]:
-    """Name the columns of strata, and the strata of few cases."""
-    by, parts = result.settings.by, result.parts.values()
-    held = [name for name in STRATA if any(name in part.strata for part in parts)]
-    told = f"cases have a {' and a '.join(held)}, by which the means can be shown" if held else ""
-    lacking = ", ".join(str(part) for part in parts if not set(by) <= set(part.strata))
-    small = {
-        f"{one.part} {label(stratum)}": len(evaluation.query_ids)
-        for one in groupings
-        for strata in one.strata.values()
-        for stratum, evaluation in strata.items()
-        if stratum in strata.small
-    }
-    return [
-        Fact("by", list(by)),
-        prose_fact("strata", "" if groupings else told),
-        note_fact("strata", f"{lacking}: no case has a {' and a '.join(by)}" if lacking else ""),
-        Fact("small_strata", small),
-        note_fact(OF_FEW, few_queries(small, SMALLEST, unit="cases") if small else ""),
-    ]
-
-
-def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: AbstractSet[str]) -> Iterator[Fact]:
-    """Say how the intervals were made, and how clusters change them."""
-    design, cluster = result.settings.design, result.settings.cluster
-    column = cluster_name(cluster)
-    yield Fact("cluster", column)
-    on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
-    found = [
-        (measure, f"{measure} of {key.retriever}{on[key[:2]]}", one)
-        for key, own in result.intervals.items()
-        for measure, one in own.items()
-        if measure in shown
-    ]
-    found += [
-        (measure, f"{measure} of {key.retriever} on {one.part} {label(stratum)}", interval)
-        for one in groupings
-        for key, strata in one.intervals.items()
-        for stratum, own in strata.items()
-        for measure, interval in own.items()
-    ]
-    differences = [
-        (f"{pair.measure} of {pair.system} - {pair.baseline}{on[key]}", pair)
-        for key, comparison in result.comparisons.items()
-        for pair in comparison.pairs
-        if pair.measure in shown
-    ]
-    yield from tell_intervals(
-        design, found, differences, clusters="" if column is None else f"clusters ({column})", unit=CASE
-    )
-    for part in result.parts.values() if column is None else ():
-        n_cases, n_groups = len(part.cases), len(set(part.shared()))
-        if n_groups < n_cases:
-            yield note_fact(
-                "clusters",
-                f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
-                f" {format_count(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids",
-            )
-    if column is None:
-        return
-    widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
-    for part in result.parts.values():
-        clusters, ratio = (part.clusters(cluster) or {}).values(), widths[str(part)]
-        text = (
-            f"{part}: {format_count(len(clusters), 'case')} in"
-            f" {format_count(len({str(one) for one in clusters}), 'cluster')}"
-        )
-        times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
-        yield note_fact("clusters", text + times * (ratio is not None))
-    yield Fact("width_by_clusters", widths)
-
-
-def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
-    """Return the factor by which clusters widen the intervals of the first measure, averaged over retrievers."""
-    ratios, measure = [], result.measures[0]
-    for name, evaluation in result.of_part(result.parts[key]).items():
-        (alone,) = estimate_intervals([evaluation[measure]], IntervalOptions.of(vars(result.settings.design)))
-        own = result.intervals[Key(*key, name)][measure.label]
-        if alone.high > alone.low:
-            ratios.append((own.high - own.low) / (alone.high - alone.low))
-    return sum(ratios) / len(ratios) if ratios else None
-
-
-def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
-    designs = [result.settings.design, *(one.design for one in result.comparisons.values())]
-    design, several = designs[-1], len(result.comparisons) > 1
-    if result.comparisons:
-        each = {
-            key: one.pairs.where(np.isin(one.pairs.column("measure"), [*shown]))
-            for key, one in result.comparisons.items()
-        }
-        yield from tell_tests(
-            design,
-            [str(result.parts[key]) if several else "" for key, own in each.items() for _ in range(len(own))],
-            Pairs.joined([*each.values()]),
-            has_clusters=result.settings.cluster is not None,
-            unit=CASE,
-            among="retrievers" if result.across else "",
-            apart="set and language" if several else "",
-        )
-    for name, one in result.across.items():
-        among = f"{AMONG} of {name}" if len(result.across) > 1 else ""
-        if result.comparisons:
-            yield from tell_beside(one, unit=CASE, among=among or AMONG)
-        else:
-            clustered = one.cluster is not None
-            yield from tell_tests(design, *placed_pairs(one), has_clusters=clustered, unit=CASE, among=among)
-        yield from tell_gaps(one)
-
-
-def _of_cases(result: BenchResult) -> list[Fact]:
-    """Name retrievers that found nothing, and sets that are too small for a conclusion."""
-
-    def share(part: CaseGroup, number: int) -> str:
-        return f"{number:,} of {format_count(len(part.cases), 'case')} of {part}"
-
-    easy, parts = "have the text of an expected document, ignoring case and whitespace", result.parts.values()
-    small = ", ".join(f"{part} ({len(part.cases)})" for part in parts if len(part.cases) < SMALL)
-    is_whole = result.settings.limit is None
-    to_detect = (
-        "to detect a difference as large as that between best and next, which is itself uncertain: see the first table"
-        " (80% power, paired t test)"
-    )
-    # MR leaves them out, RBPResidual is 1
-    as_zero = ", which count as 0" * all(one.higher_is_better and one.range[0] == 0 for one in result.measures)
-    bare = [(part, [case.case_id for case in part.cases if not case.expected_ids]) for part in parts]
-    return [
-        *(
-            note_fact("nothing expected", f"{share(part, len(ids))} ({format_list(ids)}){as_zero}")
-            for part, ids in bare
-            if ids
-        ),
-        *(
-            note_fact("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({format_list(ids)}){as_zero}")
-            for part in parts
-            for ids, names in group_values(
-                (one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries
-            ).items()  # retrievers that found nothing for the same cases are named together
-        ),
-        Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
-        Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
-        *(prose_fact("easy cases", f"{share(result.parts[key], n)} {easy}") for key, n in result.verbatim.items() if n),
-        note_fact("few cases", f"{small}: good for a first look, not for a conclusion" if small and is_whole else ""),
-        *(
-            prose_fact(
-                "more cases",
-                f"{part}: of {n:,}, a mean from 0 to 1 is known to ± {half_width(n):.2f} at worst; with"
-                f" {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}",
-            )
-            for part in parts
-            if is_whole and (n := len(part.cases)) < STANDARD
-        ),
-        prose_fact("more cases", to_detect if is_whole and result.comparisons else ""),
-    ]
 
 
 def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
