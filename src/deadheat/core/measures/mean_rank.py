@@ -97,9 +97,8 @@ class MR(RankValued, RankSum):
         """Return mean and variance where a document that is not retrieved has rank n_retrieved + 1."""
         mean, variance = super().find_moments(placements)
         share = self._share_retrieved(placements)
-        of_retrieved = np.where(share > 0, mean * share, 0.0)
         of_others = (1 - share) * self.value_if_none(placements)
-        return of_retrieved + of_others, variance * share**2
+        return mean * share + of_others, variance * share**2
 
     def _moments_with_capped(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance where a document below k, or not retrieved, has rank k + 1.
