@@ -198,6 +198,11 @@ def test_zeros_that_got_lost_for_some() -> None:
         dh.evaluate(qrels, {"q": {f"{n:03}": float(n) for n in range(100, 80, -1)}}, ["R"])
 
 
+def test_a_zero_that_got_lost_for_a_single_document() -> None:
+    with pytest.warns(NothingJudgedWarning, match=r"^1 .* '007' of qrels is not .* '7' is: .*lost in run"):
+        dh.evaluate({"q": {"007": 1, "108": 1}}, {"q": {"7": 2.0, "108": 1.0}}, ["R"])
+
+
 def test_columns_of_one_kind_of_files(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text("q 0 a 1\n")
     (tmp_path / "r.csv").write_text("query_id,hit,sim\nq,a,0.1\nq,b,0.7\n")

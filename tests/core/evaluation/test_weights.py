@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.core.evaluation.packed_tables import SCHEMAS, packed
+from deadheat.core.evaluation.read_saved import weights_in
+from deadheat.core.evaluation.shapes import WrongValueError
 from deadheat.errors import DataError, DeadheatWarning, MalformedRowError, ParameterError
 from deadheat.stats import interval_bounds
 from support.command import call, names_in, ok
@@ -166,6 +170,13 @@ def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
     compared = dh.compare_evaluations({"a": found, "b": plain}, baseline="b")  # the save is older: without weights
     assert compared.evaluations["a"].means() == pytest.approx(plain.means())
     assert dh.compare_evaluations({"a": found, "b": own}).pairs[0].difference == 0
+
+
+@pytest.mark.parametrize("weights", [[1.0, -0.5, 2.0], [1.0, math.nan, 2.0], [1.0, 2.0]])
+def test_weights_that_somebody_changed_in_a_save(weights: list[float]) -> None:
+    data = {"weights": packed({"weight": weights}, SCHEMAS["weights"])}
+    with pytest.raises(WrongValueError, match=r"data\.weights has not 3 numbers"):
+        weights_in(data, 3)
 
 
 @pytest.mark.parametrize(
