@@ -7,17 +7,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.cli import main
+from deadheat import registry
 from deadheat.errors import DeadheatError, ParameterError
 from deadheat.plugins.gates.notation import preset_gates, read_settings
-from support.command import ok
+from support.command import command as command_of, ok
 from support.error_parts import raises_parts
 from support.small_bench import CASES, DOCUMENTS, known
 
@@ -145,13 +144,12 @@ ENGINES = {"engine", "spark_master", "spark_conf"}  # functions take the frame o
 
 
 def options() -> list[tuple[str, str]]:
-    context = click.Context(main)
-    commands = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    commands = {name: command_of(name) for name in registry.ORDER_OF_COMMANDS}
     assert set(commands) == {*COMMANDS, *WITHOUT}
     return [
         (name, str(one.name))
         for name, command in commands.items()
-        if name in COMMANDS and command is not None
+        if name in COMMANDS
         for one in command.params
         if one.name not in SHOWN | ENGINES
     ]

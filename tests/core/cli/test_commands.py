@@ -8,7 +8,6 @@ import click
 import pytest
 
 import deadheat as dh
-from deadheat.core.cli import main
 from deadheat.core.hooks import commands_by_name
 from deadheat.errors import DataError
 from support.command import call, command as command_of, ok
@@ -49,9 +48,7 @@ def test_tables_fit_a_screen(width: int, arguments: list[str], monkeypatch: pyte
 
 @pytest.mark.parametrize("name", commands_by_name())
 def test_an_empty_name_of_a_file_is_refused_and_not_the_current_folder(name: str) -> None:
-    context = click.Context(main)
-    command = main.get_command(context, name)
-    assert command is not None
+    command = command_of(name)
     of_files = re.compile(r"FILE|FOLDER|DIR|SAVED|CASES|QRELS|RUN_OR|^IN$|^OUT$")
     named = [
         one for one in command.params if one.name in {"qrels", "run", "train"} or of_files.search(one.metavar or "")
@@ -59,7 +56,7 @@ def test_an_empty_name_of_a_file_is_refused_and_not_the_current_folder(name: str
     assert named
     for param in named:
         with pytest.raises(click.BadParameter, match="the file name is empty"):
-            param.type.convert("", param, context)
+            param.type.convert("", param, click.Context(command))
 
 
 @pytest.mark.plugins("bench")

@@ -16,13 +16,12 @@ import pytest
 
 from deadheat import max_memory
 from deadheat.api import blocks
-from deadheat.core.cli import main
 from deadheat.core.io import files, memory_limits, splitting, unpacking
 from deadheat.core.io.files import check_file_lines, read_all
 from deadheat.core.io.formats import scan
 from deadheat.core.io.records import read_records
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
-from support.command import runner
+from support.command import call
 from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
@@ -474,9 +473,8 @@ def test_the_command_line_has_the_limit(tmp_path: Path, packing: str) -> None:
     qrels = written(tmp_path, "q1 0 d1 1\n", "x.qrels")
     run = written(tmp_path, HEADER + GOOD, packing=packing)
     for memory, code, said in ((5, 3, "more than 10 bytes, .* give --max-memory"), (1000, 0, "")):
-        command = ["evaluate", str(qrels), str(run), "-m", "RR", "--max-memory", str(memory)]
         with allowed(10):
-            done = runner().invoke(main, command)
+            done = call("evaluate", qrels, run, "-m", "RR", "--max-memory", memory)
         assert done.exit_code == code
         assert re.search(said, done.output)
     assert read_all(run) == (HEADER + GOOD).encode()  # the limit ended with the command
