@@ -14,6 +14,7 @@ from deadheat.core.report.text import as_text
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import parse_gate
 from deadheat.plugins.gates.report import report_gate
+from support.error_parts import raises_parts
 from support.gated_runs import ranked
 
 if TYPE_CHECKING:
@@ -165,6 +166,12 @@ def test_queries_without_a_value_are_a_stratum() -> None:
 def test_strata_that_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         parse_gate(text)
+
+
+def test_a_column_of_strata_is_named_once() -> None:
+    evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
+    with raises_parts(ParameterError, argument="by", given=["level", "level"]):
+        dh.gate(evaluation, "RR > 0", by=["level", "level"], queries={"q": {"level": "1"}})
 
 
 def test_what_prints_of_strata_can_be_parsed() -> None:
