@@ -50,11 +50,10 @@ CORE = Plugin(
         Command("demo", "deadheat.core.cli.guide", "Show on real data why ties matter."),
     ),
     measures=(
-        MeasureFile(
-            "deadheat.core.measures.top",
-            ("P", "R", "F", "Rprec", "NumRelRet", "Judged", "NumQ", "NumRet", "NumRel"),
-        ),
-        MeasureFile("deadheat.core.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual")),
+        MeasureFile("deadheat.core.measures.top", ("P", "R", "F", "Rprec", "Judged")),
+        MeasureFile("deadheat.core.measures.totals", ("NumRelRet", "NumQ", "NumRet", "NumRel")),
+        MeasureFile("deadheat.core.measures.discounted", ("DCG", "nDCG", "IDCG")),
+        MeasureFile("deadheat.core.measures.rank_biased", ("RBP", "RBPResidual")),
         MeasureFile("deadheat.core.measures.average", ("AP", "AR")),
         MeasureFile("deadheat.core.measures.graded_average", ("GAP", "Q")),
         MeasureFile("deadheat.core.measures.cascade", ("ERR", "nERR")),

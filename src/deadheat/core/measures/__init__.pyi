@@ -4,15 +4,17 @@ from deadheat.core.measures.average import AP, AR, MAP, MAR
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.cascade import ERR, MERR, nERR
 from deadheat.core.measures.custom import Custom
-from deadheat.core.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
+from deadheat.core.measures.discounted import DCG, IDCG, nDCG
 from deadheat.core.measures.families import CutMeasure
 from deadheat.core.measures.first import ESL, FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.core.measures.graded_average import GAP, Q
 from deadheat.core.measures.mean_rank import MR
 from deadheat.core.measures.notation import parse_measure, unit_of
 from deadheat.core.measures.preference import bpref
+from deadheat.core.measures.rank_biased import RBP, RBPResidual
 from deadheat.core.measures.registration import measures, register
-from deadheat.core.measures.top import F, Judged, NumQ, NumRel, NumRelRet, NumRet, P, R, Rprec
+from deadheat.core.measures.top import F, Judged, P, R, Rprec
+from deadheat.core.measures.totals import NumQ, NumRel, NumRelRet, NumRet
 from deadheat.plugins.diversity.all_topics import StAllHit
 from deadheat.plugins.diversity.measures import (
     AP_IA,

@@ -18,10 +18,11 @@ from deadheat.core.errors import MeasureError
 from deadheat.core.measures.average import AP
 from deadheat.core.measures.base import Measure
 from deadheat.core.measures.cascade import ERR
-from deadheat.core.measures.discounted import DCG, RBP, nDCG
+from deadheat.core.measures.discounted import DCG, nDCG
 from deadheat.core.measures.first import RR, Hit
 from deadheat.core.measures.gains import compute_gains, ideal_gains
 from deadheat.core.measures.parameters import Gains
+from deadheat.core.measures.rank_biased import RBP
 from deadheat.core.measures.top import F, P, R, Rprec, constant_norm
 from deadheat.core.measures.weighted import GainMeasure
 from deadheat.core.placements.placements import Placements

@@ -15,9 +15,10 @@ import numpy as np
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.measures.base import Measure
-from deadheat.core.measures.discounted import DCG, RBP, nDCG
+from deadheat.core.measures.discounted import DCG, nDCG
 from deadheat.core.measures.gains import scale_top
 from deadheat.core.measures.parameters import Gains
+from deadheat.core.measures.rank_biased import RBP
 from deadheat.core.measures.top import F, P, R, constant_norm
 from deadheat.core.placements.placements import Placements
 from deadheat.plugins.bounds import kernel as kernels
