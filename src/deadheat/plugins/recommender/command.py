@@ -12,6 +12,7 @@ from deadheat.core.cli.options import FILE, LAST, command, with_options
 from deadheat.core.cli.paths import INPUT
 from deadheat.core.cli.printing import Output, output_options
 from deadheat.core.phases import phase
+from deadheat.core.report.model import Report
 
 
 @command(
@@ -52,23 +53,34 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     from deadheat.plugins.recommender.item_profile import CUTOFF, item_profile
     from deadheat.plugins.recommender.report import of_exposure, of_items
 
-    qrels, groups = options["qrels"], options["groups"]
-    if not (qrels or groups):
+    qrels = options["qrels"]
+    groups = options["groups"]
+    cutoff = options["cutoff"]
+    has_exposure = bool(qrels or groups)
+    if not has_exposure:
         refuse(("discount",), "is of exposure: give --groups or --qrels too")
     output = Output(options, [run, train, qrels, groups])
     popularity = None if train is None else open_qrels(train, is_checked=False)
-    own = {name: options[name] for name in ("n_items", "n_users", "head")}
-    opened, cutoff = open_run(run), options["cutoff"]
+    opened = open_run(run)
     with phase("counting items"):
-        report = of_items(item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own))
-    if qrels or groups:
+        profile = item_profile(
+            opened,
+            popularity,
+            cutoff=CUTOFF if cutoff is None else cutoff,
+            n_items=options["n_items"],
+            n_users=options["n_users"],
+            head=options["head"],
+        )
+        report = of_items(profile)
+    if has_exposure:
         judged = None if qrels is None else open_qrels(qrels)
         with phase("weighing exposure"):
-            found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff)
-        beside = of_exposure(found, for_people=not output.is_data)
-        report = replace(
-            report,
-            tables=(*report.tables, *beside.tables),
-            facts=(*report.facts, *(one for one in beside.facts if one not in report.facts)),
-        )
+            item_exposure = exposure(opened, judged, groups, options["discount"], cutoff=cutoff)
+        report = _append(report, of_exposure(item_exposure, for_people=not output.is_data))
     output.print(report)
+
+
+def _append(report: Report, beside: Report) -> Report:
+    """Return a report with the tables of another one, and the facts that it does not have."""
+    new_facts = [fact for fact in beside.facts if fact not in report.facts]
+    return replace(report, tables=(*report.tables, *beside.tables), facts=(*report.facts, *new_facts))

@@ -1,8 +1,9 @@
 """Reports of item profiles and of exposure."""
 
 from collections.abc import Iterator
+from typing import Any
 
-from deadheat.core.report.cells import Span, share_cell
+from deadheat.core.report.cells import Cell, Span, share_cell
 from deadheat.core.report.model import Column, Fact, Report, Table, note_fact, prose_fact, registers_report, tabulate
 from deadheat.core.wording import format_count, format_level
 from deadheat.plugins.recommender.exposure import Exposure
@@ -24,39 +25,34 @@ GROUP = Column("group", "group")
 def of_items(profile: ItemProfile) -> Report:
     """Return the report of an item profile."""
     values = profile.means()
-    ranges = {
-        name: Span(mean_of_queries(profile.tie_min[name]), mean_of_queries(profile.tie_max[name]))
-        for name in values
-        if name not in OF_RUN
-    }
+    ranges = {}
+    for name in values:
+        if name not in OF_RUN:
+            ranges[name] = Span(mean_of_queries(profile.tie_min[name]), mean_of_queries(profile.tie_max[name]))
     columns = (
         Column("value", "value", values.get),
         Column("ties", "tie orders", ranges.get, ("tie_min", "tie_max"), spare=1),
         Column("meaning", "", MEANINGS.get, spare=2),
     )
+    table = tabulate("items", [Column("number", "number", str)], columns, values)
     heading = (
         f"{profile.name}: top {profile.cutoff} of {format_count(profile.n_queries, 'list')},"
         f" catalogue of {format_count(profile.n_items, 'item')}"
     )
-    return Report(
-        (tabulate("items", [Column("number", "number", str)], columns, values),), _facts_of_items(profile), heading
-    )
+    return Report((table,), _facts_of_items(profile), heading)
 
 
 def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
-    facts = (
+    facts = [
         prose_fact("ties", "values are means over their orders; gini and entropy are of the expected exposure"),
         Fact("n_items", profile.n_items),
         Fact("cutoff", profile.cutoff),
-    )
+    ]
     if profile.n_users is None:
-        return (*facts, prose_fact("popularity", "not given: no popularity, tail and novelty"))
-    tail = f"{profile.n_items - profile.n_head:,} of {format_count(profile.n_items, 'item')}"
-    n_tied = int(profile.head * profile.n_items + 1e-9) - profile.n_head
-    among = f"; {n_tied:,} of those counted as tail, tied at its border" if n_tied else ""
-    return (
-        *facts,
-        Fact("head", profile.head, "tail", f"{tail}: all but the {profile.head:.0%} most popular ones{among}"),
+        facts.append(prose_fact("popularity", "not given: no popularity, tail and novelty"))
+        return tuple(facts)
+    facts += [
+        Fact("head", profile.head, "tail", _describe_tail(profile)),
         Fact("n_head", profile.n_head),
         Fact(
             "n_users",
@@ -65,103 +61,131 @@ def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
             f"{profile.n_users:,.15g}; an item without any counts as with one",
         ),
         Fact("notes", list(profile.notes)),
-        *(note_fact("data", one) for one in profile.notes),
-    )
+    ]
+    facts += [note_fact("data", note) for note in profile.notes]
+    return tuple(facts)
+
+
+def _describe_tail(profile: ItemProfile) -> str:
+    n_tail = profile.n_items - profile.n_head
+    text = f"{n_tail:,} of {format_count(profile.n_items, 'item')}: all but the {profile.head:.0%} most popular ones"
+    n_tied = int(profile.head * profile.n_items + 1e-9) - profile.n_head  # 0.2 of 5 items is 1, but for rounding
+    if n_tied:
+        text += f"; {n_tied:,} of those counted as tail, tied at its border"
+    return text
 
 
 @registers_report(Exposure)
-def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
+def of_exposure(exposure: Exposure, *, for_people: bool = True) -> Report:
     """Return the report of exposure.
 
     Parameters
     ----------
-    found : Exposure
+    exposure : Exposure
     for_people : bool, default True
         Whether to list the most exposed items only.
     """
-    items = found.to_polars()
+    items = exposure.to_polars()
     shown = items.head(MOST) if for_people else items
-    means = [
-        {"measure": name, "mean": mean, "amortised": found.amortised[name]} for name, mean in found.means().items()
-    ]
-    tables = [
-        *_of_groups(found),
-        tabulate(
-            "expected_exposure",
-            (Column("measure", "measure"),),
-            (Column("mean", "mean"), Column("amortised", "amortised")),
-            means,
-        ),
-        tabulate(
-            "exposure",
-            (Column("doc_id", "item"),),
-            [Column(name, name.replace("_", " ")) for name in items.columns[1:]],
-            shown.to_dicts(),
-            title="Items",
-        ),
-    ]
-    lists = format_count(found.n_queries, "query", "queries")
-    runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
-    return Report(
-        tuple(tables),
-        _facts_of_exposure(found, len(shown), len(items)),
-        f"{found.name}: exposure of {format_count(len(items), 'item')} in {lists}{runs}",
+    means = []
+    for name, mean in exposure.means().items():
+        means.append({"measure": name, "mean": mean, "amortised": exposure.amortised[name]})
+    table_of_means = tabulate(
+        "expected_exposure",
+        (Column("measure", "measure"),),
+        (Column("mean", "mean"), Column("amortised", "amortised")),
+        means,
     )
+    table_of_items = tabulate(
+        "exposure",
+        (Column("doc_id", "item"),),
+        [Column(name, name.replace("_", " ")) for name in items.columns[1:]],
+        shown.to_dicts(),
+        title="Items",
+    )
+    tables = (*_tables_of_groups(exposure), table_of_means, table_of_items)
+    lists = format_count(exposure.n_queries, "query", "queries")
+    opening = f"{exposure.name}: exposure of {format_count(len(items), 'item')} in {lists}"
+    if exposure.n_runs != 1:
+        opening += f", mean of {exposure.n_runs} runs"
+    return Report(tables, _facts_of_exposure(exposure, len(shown), len(items)), opening)
 
 
-def _of_groups(found: Exposure) -> Iterator[Table]:
+def _tables_of_groups(exposure: Exposure) -> Iterator[Table]:
     """Yield the table of groups of items, and that of pairs of them, if there are any."""
-    if found.groups is not None:
-        of_all = {"share": lambda row: share_cell(row["share"])}  # of all exposure
-        numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
-        yield tabulate(
-            "groups", (GROUP,), (Column("n_items", "items"), *numbers), found.groups.to_dicts(), title="Groups"
-        )
-    if found.pairs is not None:
-        names = [name for name in ("disparity", "ratio", "ratio_of_target") if name in found.pairs.columns]
+    if exposure.groups is not None:
+        columns = [Column("n_items", "items")]
+        for name in exposure.groups.columns[2:]:
+            as_cell = _share_cell if name == "share" else None
+            columns.append(Column(name, name.replace("_", " "), as_cell))
+        yield tabulate("groups", (GROUP,), columns, exposure.groups.to_dicts(), title="Groups")
+    if exposure.pairs is not None:
+        columns = []
+        for name in ("disparity", "ratio", "ratio_of_target"):
+            if name in exposure.pairs.columns:
+                columns += _columns_with_interval(exposure, name)
         yield tabulate(
             "pairs",
             (GROUP, Column("other", "other")),
-            [column for name in names for column in _with_ends(found, name)],
-            found.pairs.to_dicts(),
-            title=f"Between groups, with {format_level(found.confidence_level)} intervals over queries",
+            columns,
+            exposure.pairs.to_dicts(),
+            title=f"Between groups, with {format_level(exposure.confidence_level)} intervals over queries",
         )
 
 
-def _with_ends(found: Exposure, name: str) -> list[Column]:
+def _share_cell(row: dict[str, Any]) -> Cell:
+    return share_cell(row["share"])  # of all exposure
+
+
+def _columns_with_interval(exposure: Exposure, name: str) -> list[Column]:
     """Return the column of a number, and that of its interval."""
-    low, high = ("low", "high") if name == "disparity" else (f"{name}_low", f"{name}_high")
-    spare = int(name == "disparity")  # what narrow screens leave out first
-    return [
-        Column(name, name.replace("_", " "), spare=spare),
-        Column(
-            f"{name}_ends",
-            "interval",
-            lambda row: None if row[low] is None else Span(row[low], row[high], not found.unknown),
-            (low, high),
-            spare=2 * spare,
-        ),
-    ]
-
-
-def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:
-    ranks = "all ranks" if found.cutoff is None else f"the top {found.cutoff}"
-    how = f"the discount {found.discount} of a rank, over {ranks}; of tied items the mean over their order"
-    judged = f"target: ideal rankings, in {format_count(found.n_judged or 0, 'query', 'queries')} with a relevant item"
-    between = "disparity: exposure per item of the first less that of the other; ratio: of both"
-    unknown = f"{found.unknown}: they say nothing about other queries"
-    gini = f"{found.gini:.4f}, of exposure over these items"
-    return (
-        Fact("discount", found.discount, "exposure", how),
-        Fact("exposure_cutoff", found.cutoff),
-        Fact("n_runs", found.n_runs),
-        Fact("exposure_n_queries", found.n_queries),
-        prose_fact("items", f"the {n_shown} most exposed of {n_items:,}" if n_shown < n_items else ""),
-        *([] if found.n_judged is None else [Fact("n_judged", found.n_judged, "EE", judged)]),
-        Fact("exposure_gini", found.gini, "gini", gini),
-        prose_fact("amortised", "EE of the mean exposure over queries"),
-        prose_fact("between groups", "" if found.groups is None else between),
-        *([Fact("unknown", found.unknown, "intervals", unknown)] if found.unknown and found.pairs is not None else []),
-        Fact("exposure_notes", list(found.notes)),
-        *(note_fact("data", one) for one in found.notes),
+    if name == "disparity":
+        low, high = "low", "high"
+        spare = 1  # narrow screens leave it out first
+    else:
+        low, high = f"{name}_low", f"{name}_high"
+        spare = 0
+    interval = Column(
+        f"{name}_ends",
+        "interval",
+        lambda row: None if row[low] is None else Span(row[low], row[high], not exposure.unknown),
+        (low, high),
+        spare=2 * spare,
     )
+    return [Column(name, name.replace("_", " "), spare=spare), interval]
+
+
+def _facts_of_exposure(exposure: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:
+    ranks = "all ranks" if exposure.cutoff is None else f"the top {exposure.cutoff}"
+    discount = f"the discount {exposure.discount} of a rank, over {ranks}; of tied items the mean over their order"
+    facts = [
+        Fact("discount", exposure.discount, "exposure", discount),
+        Fact("exposure_cutoff", exposure.cutoff),
+        Fact("n_runs", exposure.n_runs),
+        Fact("exposure_n_queries", exposure.n_queries),
+    ]
+    if n_shown < n_items:
+        facts.append(prose_fact("items", f"the {n_shown} most exposed of {n_items:,}"))
+    if exposure.n_judged is not None:
+        queries = format_count(exposure.n_judged, "query", "queries")
+        facts.append(
+            Fact("n_judged", exposure.n_judged, "EE", f"target: ideal rankings, in {queries} with a relevant item")
+        )
+    facts += [
+        Fact("exposure_gini", exposure.gini, "gini", f"{exposure.gini:.4f}, of exposure over these items"),
+        prose_fact("amortised", "EE of the mean exposure over queries"),
+    ]
+    if exposure.groups is not None:
+        facts.append(
+            prose_fact(
+                "between groups",
+                "disparity: exposure per item of the first less that of the other; ratio: of both",
+            )
+        )
+    if exposure.unknown and exposure.pairs is not None:
+        facts.append(
+            Fact("unknown", exposure.unknown, "intervals", f"{exposure.unknown}: they say nothing about other queries")
+        )
+    facts.append(Fact("exposure_notes", list(exposure.notes)))
+    facts += [note_fact("data", note) for note in exposure.notes]
+    return tuple(facts)
