@@ -10,6 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.plugins.compare import one_rule
+from deadheat.plugins.compare.pairs import compare_sides
 
 if TYPE_CHECKING:
     from deadheat.core.design import Design
@@ -38,7 +39,6 @@ def draw_runs(seed: int, lead: float) -> tuple[dict[str, dict[str, int]], Runs]:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of flips with which pairs were compared by document id."""
     numbers: list[int] = []
-    compare_sides = one_rule.compare_sides
 
     def count(asked: Any, sides: list[dict[str, Side]], places: Any, *, design: Design, cluster: Any) -> Pairs:  # noqa: ANN401 - handed on
         numbers.append(design.n_resamples)

@@ -298,8 +298,8 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
         for name, evaluation in result.of_part(part).items():
             if evaluation.missing_queries:
                 missing.append((evaluation.missing_queries, name))
-        for ids, names in group_values(missing).items():  # retrievers that found nothing for the same cases
-            text = f"{', '.join(names)}: for {_share(part, len(ids))} ({format_list(ids)}){as_zero}"
+        for case_ids, names in group_values(missing).items():  # retrievers that found nothing for the same cases
+            text = f"{', '.join(names)}: for {_share(part, len(case_ids))} ({format_list(case_ids)}){as_zero}"
             yield note_fact("found nothing", text)
     n_missing = {" / ".join(key): len(evaluation.missing_queries) for key, evaluation in result.evaluations.items()}
     yield Fact("found_nothing", n_missing)
