@@ -98,7 +98,7 @@ def command(name: str) -> click.Command:
     return found
 
 
-def report_of(*arguments: object) -> Report:
+def report_of(*arguments: object, exit_code: int = 0) -> Report:
     """Return the report that a command prints for people, before it becomes text."""
     table = report_formats()["table"]
     reports: list[Report] = []
@@ -109,15 +109,16 @@ def report_of(*arguments: object) -> Report:
         return table.draw(report, **options)
 
     with patch.dict(report_formats(), table=replace(table, draw=draw)):
-        ok(*arguments)
+        result = call(*arguments)
+    assert result.exit_code == exit_code, result.output
     (report,) = reports
     return report
 
 
-def facts_of(*arguments: object) -> dict[str, str]:
+def facts_of(*arguments: object, exit_code: int = 0) -> dict[str, str]:
     """Return the facts that a command prints for people, by their headings; several of one heading are lines."""
     facts: dict[str, str] = {}
-    for fact in report_of(*arguments).shown:
+    for fact in report_of(*arguments, exit_code=exit_code).shown:
         facts[fact.heading] = f"{facts[fact.heading]}\n{fact.text}" if fact.heading in facts else fact.text
     return facts
 
