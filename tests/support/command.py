@@ -19,6 +19,7 @@ from deadheat.core.cli import main
 from deadheat.core.hooks import commands_by_name
 from deadheat.core.report.formats import report_formats
 from deadheat.errors import DeadheatError
+from support.report_facts import facts_by_heading
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -117,10 +118,7 @@ def report_of(*arguments: object, exit_code: int = 0) -> Report:
 
 def facts_of(*arguments: object, exit_code: int = 0) -> dict[str, str]:
     """Return the facts that a command prints for people, by their headings; several of one heading are lines."""
-    facts: dict[str, str] = {}
-    for fact in report_of(*arguments, exit_code=exit_code).shown:
-        facts[fact.heading] = f"{facts[fact.heading]}\n{fact.text}" if fact.heading in facts else fact.text
-    return facts
+    return facts_by_heading(report_of(*arguments, exit_code=exit_code))
 
 
 def error_of(*arguments: object) -> DeadheatError:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError
-from support.command import call, ok
+from deadheat.errors import DataError
+from support.command import call, names_in, ok
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 3 == 0:d}\n" for q in range(12) for d in range(6))
 
@@ -84,7 +84,7 @@ def test_labels_of_a_judge_beside_saved_evaluations_are_read_as_the_options_say(
     own = ("one.json", "other.json", "--format", "json", "--judge")
     named = ok("compare", *own, "llm.csv", "--columns", "query_id=topic,doc_id=hit")
     assert json.loads(named)["pairs"] == json.loads(ok("compare", *own, "qrels.txt"))["pairs"]
-    assert "--ascending is for QRELS RUN RUN..." in call("compare", *own, "llm.csv", "--ascending").stderr
+    assert names_in(call("compare", *own, "llm.csv", "--ascending").stderr) == ["--ascending"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -121,8 +121,8 @@ def test_a_saved_evaluation_is_no_qrels_and_no_run(arguments: list[str]) -> None
     """Its keys are no queries."""
     result = call(*arguments)
     assert result.exit_code == 3
-    assert "one.json: is a saved evaluation, expected" in result.stderr
-    assert "deadheat compare, gate and report take it" in result.stderr
+    assert "one.json: is a saved evaluation" in result.stderr
+    assert "compare, gate and report" in result.stderr
     with pytest.raises(DataError, match="is a saved evaluation"):
         dh.read_run(json.loads(Path("one.json").read_text(encoding="utf-8")))
 

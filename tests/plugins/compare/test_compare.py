@@ -12,13 +12,15 @@ import pytest
 import scipy
 
 import deadheat as dh
+from deadheat.api import FloatArray
 from deadheat.core import stats
-from deadheat.core.arrays import FloatArray
 from deadheat.core.design import Design
-from deadheat.core.errors import DataError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 from deadheat.plugins.compare.least_p import least_p, least_ps, n_units, units_of
 from deadheat.plugins.compare.pair import Pair, Pairs
+from deadheat.plugins.compare.report import report_comparison
 from oracle.signed_ranks import signed_rank
+from support.numbers_in_text import numbers_in
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
@@ -421,21 +423,23 @@ def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     evaluations = drawn_systems(5, 34, seed=3, levels=10**6)
     found = dh.compare_evaluations(evaluations, n_resamples=99, correction="holm")
     assert min(pair.p_adjusted for pair in found.pairs) >= 0.1 - 1e-12
-    assert found.verdict.facts["resamples"] == (
-        "p of 99, corrected for 10 differences, is at least 0.1000: only exact p can be significant. Use"
-        " the correction max-t, a baseline, or 200 resamples"
-    )
+    assert numbers_in(found.verdict.facts["resamples"]) == [99, 10, 0.1, 200]
+    assert "max-t" in found.verdict.facts["resamples"]
     others = (
         dh.compare_evaluations(evaluations, n_resamples=99, test="t"),
         dh.compare_evaluations(evaluations, n_resamples=99),
         dh.compare_evaluations(evaluations, correction="holm"),
     )
     assert not any("corrected for 10" in str(one.verdict) for one in others)
-    told = str(found.to_markdown())
-    assert "after the correction for 10 differences, p of 99 resamples is at least 0.1: only exact p" in told
-    assert "or 200 resamples" in told
     more = dh.compare_evaluations(evaluations, n_resamples=999, correction="holm")
-    assert "after the correction" not in more.to_markdown()
+    few, enough = (
+        next(fact for fact in report_comparison(one, qrels="q").facts if fact.key == "least_p_adjusted")
+        for one in (found, more)
+    )
+    assert few.value == pytest.approx(0.1)
+    assert enough.text == ""
+    assert numbers_in(few.text) == [10, 99, 0.1, 200]
+    assert few.text in found.to_markdown().replace("\\", "")
 
 
 def test_more_sign_flips_are_drawn_where_these_leave_a_decision_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -446,9 +450,9 @@ def test_more_sign_flips_are_drawn_where_these_leave_a_decision_open(monkeypatch
     (n_flips,) = {pair.n_resamples for pair in found["nDCG@5"] if not pair.exact_p_value}
     assert n_flips in {100_000, 1_000_000}
     assert found.design.n_resamples == 10_000
-    assert f"{n_flips:,} resamples, exact where few queries differ; corrected by Holm" in found.to_markdown(
-        compact=False
-    )
+    (test,) = [fact.text for fact in report_comparison(found, qrels="q").facts if fact.heading == "test"]
+    assert numbers_in(test) == [n_flips]
+    assert ", exact where few queries differ" in test
     alone = stats.p_values(found.differences[:, :n_pairs], test="randomization", n_resamples=100_000, rng=0)
     assert [pair.p_value for pair in found["nDCG@5"]] == pytest.approx(alone.p_values.tolist(), abs=0.005)
     given = dh.compare_evaluations(evaluations, n_resamples=9_999, **by_holm)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import pytest
 
 import deadheat as dh
+from deadheat import Measure
 from deadheat.core.data.sources import Source
-from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.stratum import Stratum
-from deadheat.core.measures import Measure
 from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, tabulate
+from deadheat.errors import ParameterError
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import report_comparison
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat import figures
+from deadheat import Comparison, figures
 from deadheat.core import stats
-from deadheat.core.errors import FigureError, ParameterError
-from deadheat.plugins.compare.comparison import Comparison
+from deadheat.errors import FigureError, ParameterError
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.figures.style import GAIN, LOSS, UNDECIDED
 from support.figure_data import notes_of, row_of, rows_of, title_of
@@ -57,7 +57,7 @@ def test_by_default_the_best_is_against_the_second_or_the_baseline(compared: Com
     against = dh.compare(QRELS, RUNS, "RR", baseline="weak", n_resamples=99)
     assert title_of(figures.differences(against)).startswith("good is better than weak")
     assert title_of(figures.differences(against, system="weak")).startswith("weak is better than good")
-    with pytest.raises(FigureError, match="good and fair were not compared"):
+    with pytest.raises(FigureError, match="good and fair were not"):
         figures.differences(against, system="good", baseline="fair")
     with pytest.raises(ParameterError, match="Did you mean 'good'"):
         figures.differences(against, system="goood")
@@ -100,7 +100,7 @@ def test_queries_that_are_alike_in_every_order_are_left_out_and_counted() -> Non
     other = one | {f"q{n:03d}": {"a": 1.0, "b": 1.0} for n in range(10)}
     chart = figures.differences(dh.compare(qrels, {"one": one, "other": other}, "RR", n_resamples=99))
     assert len(rows_of(chart)) == 10
-    assert "90 queries without any difference, in any order of the ties, are left out." in notes_of(chart)
+    assert re.search(r"\b90 queries .* left out\.", notes_of(chart))
     assert "on 10 of 100 queries" in title_of(chart)
 
 
@@ -158,7 +158,7 @@ def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> Non
     assert title_of(chart).startswith(f"{n} of {len(pairs)} differences in {measure} are significant (30 queries)")
     n_open = sum(pair.can_flip is True for pair in pairs)
     assert title_of(chart).endswith(f"tie order can reverse {n_open} of the {len(pairs)}")
-    assert "leads the row's, and its p value (a star: significant)" in notes_of(chart)
+    assert "p value (a star: significant)" in notes_of(chart)
 
 
 def test_a_matrix_says_which_reversals_are_unknown_and_what_was_compared(compared: Comparison) -> None:
@@ -166,11 +166,11 @@ def test_a_matrix_says_which_reversals_are_unknown_and_what_was_compared(compare
     chart = figures.matrix(replace(compared, pairs=Pairs.of(vague)), "RR")
     cells = [row for row in rows_of(chart) if row["part"] == "flip"]
     assert {(row["text"], row["flip_probability"]) for row in cells} == {("?", None)}
-    assert "A question mark: that is not known." in notes_of(chart)
+    assert "question mark" in notes_of(chart)
     assert "question mark" not in notes_of(figures.matrix(compared, "RR"))
     qrels, runs = random_runs(n_queries=6)
     found = dh.compare(qrels, runs, "RR", n_resamples=99, baseline=["weak", "fair"])
-    assert "Compared against weak and fair only." in notes_of(figures.matrix(found))
+    assert "against weak and fair only" in notes_of(figures.matrix(found))
 
 
 @pytest.mark.parametrize("n_systems", [9, 17])
@@ -178,7 +178,8 @@ def test_notes_of_a_matrix_name_what_its_cells_have(n_systems: int) -> None:
     qrels, runs = random_runs(n_queries=6)
     many = {f"s{n}": list(runs.values())[n % len(runs)] for n in range(n_systems)}
     chart = figures.matrix(dh.compare(qrels, many, "RR", n_resamples=99))
-    assert "leads the row's (a star: significant)" in notes_of(chart)
+    assert "(a star: significant)" in notes_of(chart)
+    assert "p value" not in notes_of(chart)
     percents = [row["text"] for row in rows_of(chart) if row["part"] == "flip"]
     assert ("(empty: 0)" in notes_of(chart)) == any(percents) == (n_systems == 9)
 
@@ -219,7 +220,7 @@ def test_a_single_query_has_no_power() -> None:
 
 def test_two_equal_systems_are_drawn() -> None:
     compared = dh.compare(QRELS, {"one": RUNS["weak"], "other": RUNS["weak"]}, "RR", n_resamples=99)
-    assert "have the same RR on all of 30 queries" in title_of(figures.differences(compared))
+    assert "the same RR on all of 30 queries" in title_of(figures.differences(compared))
     assert all(row["baseline"] == row["system"] for row in rows_of(figures.scatter(compared)))
     assert {row["winner"] for row in rows_of(figures.scatter(compared))} == {"neither"}
     with pytest.raises(FigureError, match="all with the same difference"):
@@ -229,7 +230,7 @@ def test_two_equal_systems_are_drawn() -> None:
 @pytest.mark.parametrize("name", ["matrix", "ranks"])
 def test_figures_of_all_systems_are_not_drawn_of_two(name: str) -> None:
     compared = dh.compare(QRELS, {name: RUNS[name] for name in ("weak", "good")}, "RR", n_resamples=99)
-    with pytest.raises(FigureError, match=r"not drawn of two systems.*: draw differences"):
+    with pytest.raises(FigureError, match=r"two systems.*differences"):
         compared.plot(name)
 
 

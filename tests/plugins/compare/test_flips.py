@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.measures import Measure
+from deadheat import Measure
 from deadheat.plugins.compare.flips import Flip, flip, summands
 from deadheat.plugins.compare.orders import Distribution, comparable
 from oracle.binary import Judged, Ranking

@@ -13,11 +13,10 @@ import pytest
 
 import deadheat as dh
 from deadheat import registry
+from deadheat.api import Fact, Plugin
 from deadheat.core import hooks
 from deadheat.core.design import Design
-from deadheat.core.errors import ParameterError
-from deadheat.core.plugin_records import Plugin
-from deadheat.core.report.model import Fact
+from deadheat.errors import ParameterError
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.pair_parts import ComparedPairs

@@ -12,11 +12,12 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError
+from deadheat.errors import ParameterError
+from support.error_parts import raises_parts
 from support.random_runs import QRELS, RUNS, hits, values
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 untyped: Any = scipy  # its stubs want literals
 COLUMNS = ["target", "std", "n_queries", "n_clusters", "power", "n_needed", "detectable_difference"]
@@ -166,5 +167,5 @@ def test_sizes_that_are_refused(options: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("margin", [-1, 0, math.inf, "wide"])
 def test_margins_that_are_refused(margin: Any) -> None:  # noqa: ANN401 - whatever a user may give
     found, _ = compared("AP", "good", "weak")
-    with pytest.raises(ParameterError, match=f"margin must be a number above 0, got {margin!r}"):
+    with raises_parts(ParameterError, argument="margin", allowed="a number above 0"):
         found.equivalence(margin)

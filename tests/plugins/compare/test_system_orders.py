@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING
@@ -121,16 +122,16 @@ def test_what_ties_do_to_an_order_takes_every_pair_and_says_so() -> None:
     comparison = dh.compare(QRELS, RUNS, "RR P@1", baseline="a", n_resamples=99)
     found = comparison.orders()
     assert all(np.isnan([pair.tie_tau, pair.tie_tau_low]).all() for pair in found.pairs)
-    assert {pair.tie_unknown for pair in found.pairs} == {
-        "it takes every pair of systems, and only those with a baseline were compared"
-    }
+    (why,) = {pair.tie_unknown for pair in found.pairs}
+    assert "baseline" in why
     text = " ".join(as_text(report_orders(found), width=100).plain.split())
-    assert text.count("not known: it takes every pair of systems") == 1
+    assert text.count(f"not known: {why}") == 1
     every = dh.compare(QRELS, RUNS, "RR", n_resamples=99).orders()
     assert {pair.tie_unknown for pair in every.pairs} == {""}
     assert "not known" not in as_text(report_orders(every)).plain
     alike = dh.compare(QRELS, {"a": RUNS["a"], "b": RUNS["a"]}, "RR", n_resamples=99).orders()
-    assert {pair.tie_unknown for pair in alike.pairs} == {"no two systems have different exact means"}
+    (why_alike,) = {pair.tie_unknown for pair in alike.pairs}
+    assert why_alike.startswith("no two systems have different ")
 
 
 def test_a_tau_over_ties_of_unknown_probabilities_is_unknown_and_its_range_is_not() -> None:
@@ -140,7 +141,8 @@ def test_a_tau_over_ties_of_unknown_probabilities_is_unknown_and_its_range_is_no
     found = replace(comparison, pairs=Pairs.of(vague)).orders().pairs[0]
     assert np.isnan([found.tie_tau, found.tie_tau_ap]).all()
     assert (found.tie_tau_low, found.tie_tau_high) == (known.tie_tau_low, known.tie_tau_high)
-    assert found.tie_unknown == "the probabilities that ties reverse pairs are not known well enough"
+    assert "probabilities" in found.tie_unknown
+    assert known.tie_unknown == ""
 
 
 def test_significant_under_one_rule_only() -> None:
@@ -156,7 +158,7 @@ def test_significant_under_one_rule_only() -> None:
     assert row["doc_id_p_adjusted"] == pytest.approx(pair.p_value)
     assert row["p_adjusted"] == comparison.pairs[0].p_adjusted
     assert "Significant under one tie rule only" in comparison.to_markdown(compact=False)
-    assert "1 difference significant under one tie rule only" in str(comparison)
+    assert re.search("1 difference significant .* one tie rule only", str(comparison))
     for width in (40, 80):
         text = as_text(report_comparison(comparison, qrels="q.txt"), width=width).plain
         table = text.partition("Significant under one tie rule only\n")[2]

@@ -11,7 +11,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from oracle.tukey import enumerated
 from support.random_runs import QRELS, RUNS, random_runs, values
 
@@ -53,7 +53,7 @@ def some(name: str, numbers: range) -> dict[str, Any]:
 
 def test_disjoint_runs_are_refused_where_they_are_compared() -> None:
     halves = {"weak": some("weak", range(15)), "good": some("good", range(15, 30))}
-    with pytest.raises(DataError, match="weak and good have no query in common: 15 and 15 queries"):
+    with pytest.raises(DataError, match=r"weak and good .*15 and 15"):
         dh.compare(QRELS, halves, "RR", missing="skip")
     three = {"fair": RUNS["fair"], **halves}
     assert [pair.n_queries for pair in dh.compare(QRELS, three, "RR", missing="skip", baseline="fair").pairs] == [

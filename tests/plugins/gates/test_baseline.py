@@ -10,16 +10,16 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import DataError, UnknownMeasureError
+from deadheat import gate
 from deadheat.core.report.text import as_text
+from deadheat.errors import DataError, UnknownMeasureError
 from deadheat.plugins.gates.formats import as_junit
-from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.report import report_gate
 from support.gated_runs import BEST, EV, QRELS, ranked
 from support.numbers_in_text import numbers_in
 
 if TYPE_CHECKING:
-    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat import Evaluation
     from deadheat.plugins.gates.notation import Check
 
 
@@ -262,22 +262,20 @@ def test_measures_that_only_one_has_are_named() -> None:
     result = gate(EV, baseline=other)
     assert result.not_compared == ("AP", "MR", "P@1", "mine")
     assert [check.gate for check in result.checks] == ["RR >= baseline"]
-    with pytest.raises(UnknownMeasureError, match=r"share no measure: RR, P@1, MR, mine and AP"):
+    with pytest.raises(UnknownMeasureError, match=": RR, P@1, MR, mine and AP"):
         gate(EV, baseline=dh.evaluate(QRELS, BEST, ["AP"]))
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     qrels = QRELS | {"q0": {"a": 2}}
-    with pytest.raises(
-        DataError, match=r"run and run \(baseline\) were evaluated with different qrels .* which are newer is not"
-    ):
+    with pytest.raises(DataError, match=r"different qrels .*newer"):
         gate(EV, baseline=dh.evaluate(qrels, BEST, ["RR"]))
     fewer = {query: docs for query, docs in BEST.items() if query != "q7"}
     skipped = [dh.evaluate(QRELS, run, ["RR"], missing="skip") for run in (BEST, fewer)]
     message = "are of different queries: 1 only in run, such as 'q7': evaluate both on the same queries .missing='skip'"
     with pytest.raises(DataError, match=message):
         gate(skipped[0], baseline=skipped[1])
-    with pytest.raises(DataError, match=r"\(ties 'expected' and 'doc_id', score_precision None and 3\)"):
+    with pytest.raises(DataError, match=r"'doc_id'.* None and 3"):
         gate(EV, baseline=dh.evaluate(QRELS, BEST, ["RR"], ties="doc_id", score_precision=3))
 
 

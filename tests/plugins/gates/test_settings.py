@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.gates.notation import PRESETS, read_settings
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, ParameterError
+from deadheat import gate
 from deadheat.core.report.text import as_text
-from deadheat.plugins.gates.gate import gate
+from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.plugins.gates.notation import parse_gate
 from deadheat.plugins.gates.report import report_gate
 from support.error_parts import raises_parts
@@ -145,11 +146,11 @@ def test_queries_without_a_value_are_a_stratum() -> None:
         "(none)": False,
     }
     empty = {query: {"level": "", "other": "x"} for query in IDS}
-    with pytest.raises(DataError, match="no evaluated query has a level: there is nothing to check by"):
+    with pytest.raises(DataError, match=r"no evaluated query .*level"):
         gate(EV, "each(level): RR > 0.5", queries=empty)
     with pytest.raises(DataError):
         gate(EV, "each(level): RR > 0.5", queries={"z": {"level": "a"}})
-    with pytest.raises(ColumnError, match=r"no column 'levle' .* Did you mean 'level'"):
+    with raises_parts(ColumnError, hint="Did you mean 'level'?", path=Path("queries")):
         gate(EV, "each(levle): RR > 0.5", queries=LEVELS)
     with pytest.raises(ParameterError, match="by needs a queries table"):
         gate(EV, "each(level): RR > 0.5")
