@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import (
+from deadheat import Collection
+from deadheat.errors import (
     ColumnError,
     DataError,
     DeadheatWarning,
@@ -21,8 +22,8 @@ from deadheat.core.errors import (
     ParameterError,
     SourceTypeError,
 )
-from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import Ontology, Synonym
+from support.error_parts import raises_parts
 from support.shared_data import SHARED, needs_shared_data
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def written(folder: Path, text: str, name: str) -> Path:
 
 def test_an_object_that_speaks_of_graphs_is_no_ontology(tmp_path: Path) -> None:
     text = json.dumps({"documents": [{"id": "1", "text": "graphs"}, {"id": "2", "text": '"graphs":'}]})
-    with pytest.raises(MalformedRowError, match="got an object with 'documents'"):
+    with raises_parts(MalformedRowError, line=1, found="an object with 'documents'"):
         dh.read_collection(written(tmp_path, text, "d.json"))
     assert dh.read_collection(written(tmp_path, json.dumps({"version": 1} | GRAPHS), "o.json")).ids == ("T:1", "T:2")
 
@@ -158,7 +159,7 @@ def test_terms_without_a_label_are_left_out_and_said() -> None:
     terms = Ontology.from_parents({"T:1": [], "T:2": ["T:1"]}, labels={"T:1": "Root"})
     with pytest.warns(DeadheatWarning, match=r"ontology: 1 terms have no label, such as 'T:2', and are left out"):
         assert dh.read_collection(terms).ids == ("T:1",)
-    with pytest.raises(DataError, match=r"ontology: no term with a label among 1, expected at least one"):
+    with raises_parts(DataError, allowed="at least one", problem="no term with a label among 1"):
         dh.read_collection(Ontology.from_parents({"T:1": []}))
 
 
@@ -279,20 +280,20 @@ def test_a_file_that_is_no_collection(
 
 def test_rows_of_parquet_are_counted(tmp_path: Path) -> None:
     pl.DataFrame({"id": ["a", "a"], "text": ["x", "y"]}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(DuplicateError, match=r"document 'a' appears in rows 1 and 2"):
+    with pytest.raises(DuplicateError, match=r"'a' .*rows 1 and 2"):
         dh.read_collection(tmp_path / "d.parquet")
     pl.DataFrame({"id": ["a", None], "text": ["x", "y"]}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(DataError, match=r"'id' in row 2 must be text or a whole number, got None"):
+    with pytest.raises(DataError, match=r"'id' in row 2 .*, got None"):
         dh.read_collection(tmp_path / "d.parquet")
 
 
 def test_options_that_are_mistyped(tmp_path: Path) -> None:
     path = written(tmp_path, "id,text\na,x\n", "d.csv")
-    with pytest.raises(ParameterError, match=r"synonyms must be one of 'exact', 'all', 'none', got 'Exact'"):
+    with raises_parts(ParameterError, argument="synonyms", given="Exact", allowed=("exact", "all", "none")):
         dh.read_collection(path, synonyms="Exact")
-    with pytest.raises(ParameterError, match=r"unknown format of documents, .* got 'cvs'. Did you mean 'csv'\?"):
+    with raises_parts(ParameterError, given="cvs", problem="unknown format of documents"):
         dh.read_collection(path, format="cvs")
-    with pytest.raises(DataError, match=r"c.csv: no such file. Did you mean 'd.csv'\?"):
+    with raises_parts(DataError, hint="Did you mean 'd.csv'?", problem="no such file"):
         dh.read_collection(tmp_path / "c.csv")
 
 

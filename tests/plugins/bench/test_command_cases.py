@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.core.errors import DataError
+from deadheat.errors import DataError
 from deadheat.plugins.bench.cases import validate
 from support.case_files import FIRST, SECOND, many, written
-from support.command import call, ok
+from support.command import call, names_in, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def test_a_good_file_has_nothing_to_say(folder: Path) -> None:
     assert validate("cases.json").findings == ()
     out = ok("validate", "cases.json")
     assert out.splitlines()[0].startswith("set ")
-    assert "cases.json: 200 cases, usable  no findings\n" in out
+    assert re.search(r"^cases\.json: 200 cases, usable +no findings$", out, re.MULTILINE)
 
 
 def test_bad_ids_are_exit_code_3_and_all_are_named(folder: Path) -> None:
@@ -53,7 +54,7 @@ def test_bad_ids_are_exit_code_3_and_all_are_named(folder: Path) -> None:
 def test_warnings_are_exit_code_0(folder: Path) -> None:
     written(folder, [SECOND, SECOND])
     out = ok("validate", "cases.json")
-    assert out.startswith("cases.json: 2 cases, usable, 7 warnings")
+    assert out.partition("\n")[0].split(": ")[1].split(", ") == ["2 cases", "usable", "7 warnings"]
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -63,8 +64,8 @@ def test_a_file_that_cannot_be_read_is_one_finding_among_others(folder: Path) ->
     result = call("validate", "broken.json", "good.json")
     assert result.exit_code == 3
     assert "broken.json: 1 error\n" in result.stdout
-    assert "error     1   invalid JSON, Expecting property name enclosed in double quotes" in result.stdout
-    assert "good.json: 200 cases, usable  no findings" in result.stdout
+    assert re.search(r"^error +1 +invalid JSON, ", result.stdout, re.MULTILINE)
+    assert re.search(r"^good\.json: 200 cases, usable +no findings$", result.stdout, re.MULTILINE)
     with pytest.raises(DataError, match="no such file"):
         validate(folder / "nothing.json")
 
@@ -75,12 +76,12 @@ def test_findings_as_json(folder: Path) -> None:
     document = json.loads(result.stdout)
     assert (result.exit_code, document["is_usable"], document["files"][0]["n_errors"]) == (3, False, 1)
     first = document["files"][0]["findings"][0]
+    assert names_in(first.pop("message")) == ["HP:1"]
+    assert names_in(first.pop("advice")) == ["HP:0000001"]
     assert first == {
         "level": "error",
         "place": "cases.json:5",
         "case_id": "cases-000",
-        "message": r"expected id 'HP:1' does not match ^HP:\d{7}$",
-        "advice": "In that form it is 'HP:0000001'.",
         "kind": "malformed_id",
         "line": 5,
     }
@@ -131,16 +132,16 @@ def test_long_labels_are_broken_to_fit_the_width(folder: Path) -> None:
     out = ok("validate", "cases.json")
     assert max(map(len, out.splitlines())) <= 80
     assert "domain      Abnormality of" in out
-    assert "not shown at this width: ids, repeated texts" in out
-    assert "Abnormality of blood and blood-forming tissues" in ok("validate", "cases.json", "--format", "json")
+    assert ": ids, repeated texts" in out  # of what is not shown
+    assert str(rows[0]["domain"]) in ok("validate", "cases.json", "--format", "json")
 
 
 def test_the_format_of_a_stream_is_an_option(folder: Path) -> None:
     written(folder, many(200), "cases.txt")
-    advice = "name the file .json, .jsonl, .csv, .tsv or .xlsx, or give --input-format json"
     (found,) = json.loads(call("validate", "cases.txt", "--format", "json").stdout)["files"][0]["findings"]
-    assert advice in found["message"]
-    assert "cases.txt: 200 cases, usable  no findings" in ok("validate", "cases.txt", "--input-format", "json")
+    assert ".json, .jsonl, .csv, .tsv or .xlsx" in found["message"]
+    assert found["message"].endswith("give --input-format json")
+    assert "200 cases, usable" in ok("validate", "cases.txt", "--input-format", "json")
     assert "Did you mean 'json'?" in call("validate", "cases.txt", "--input-format", "jsn").stderr
 
 
@@ -163,4 +164,4 @@ def test_a_spreadsheet_saved_by_excel_needs_one_flag(folder: Path) -> None:
     assert "difficulty  easy" in out
     result = call("validate", "c.csv", "--encoding", "cp99999")
     assert result.exit_code == 2
-    assert "--encoding must be an encoding of text" in result.stderr
+    assert names_in(result.stderr)[0] == "--encoding"

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import NoteWarning
+from deadheat import Collection
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.as_markdown import as_markdown
 from deadheat.core.report.text import as_text
+from deadheat.errors import NoteWarning
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.report import report_bench
 from deadheat.plugins.bench.report_data import data_of_bench
 from deadheat.plugins.bench.result import failures_of

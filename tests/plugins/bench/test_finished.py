@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError
+from deadheat.errors import DataError
 from deadheat.plugins.bench.store import read_finished
 from support.changed_documents import changes
 
@@ -46,5 +46,5 @@ def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
 def test_a_summary_that_is_nested_too_deep_is_an_error_that_says_so(tmp_path: Path) -> None:
     for head in ("", '{"kind": "deadheat bench", "cases": '):
         (tmp_path / "bench.json").write_text(head + "[" * 100_000, encoding="utf-8")
-        with pytest.raises(DataError, match=r"holds no bench\.json of deadheat bench"):
+        with pytest.raises(DataError, match=r"no bench\.json"):
             read_finished(tmp_path)

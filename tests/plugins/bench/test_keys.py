@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError, SourceTypeError
+from deadheat import Collection, Ontology
+from deadheat.errors import DataError, ParameterError, SourceTypeError
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
-from deadheat.plugins.bench.ontology import Ontology
 from deadheat.plugins.bench.result import Key
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,7 +108,7 @@ def test_a_run_file_that_lacks_a_language_is_refused_before_anything_is_searched
     for case in ("e1", "g1"):
         (tmp_path / f"{case}.run").write_text(f"{case} Q0 D1 1 0.9 x\n")
     english, german, own = tmp_path / "e1.run", tmp_path / "g1.run", Own("D1")
-    with pytest.raises(DataError, match=r"none of the 1 cases of mine \(de\), such as 'g1'.* as one, as in"):
+    with pytest.raises(DataError, match=r"mine \(de\), such as 'g1'"):
         dh.bench(CASES, DOCUMENTS, [own, english])
     assert own.n_searches == 0
     both = f"run({str(english)!r}, {str(german)!r}, name='both')"
@@ -132,9 +132,9 @@ def test_synonyms_are_chosen_when_the_collection_is_read(tmp_path: Path) -> None
         for one in ("exact", "none")
     ]
     assert [one.means()["Hit@1"] for one in found] == [1.0, 0.0]
-    with pytest.raises(ParameterError, match="synonyms='none' is only for a collection that is read here"):
+    with raises_parts(ParameterError, found="a Collection", hint="give its path"):
         dh.bench(CASES, DOCUMENTS, synonyms="none")
-    with pytest.raises(ParameterError, match="synonyms must be one of 'exact', 'all', 'none', got 'some'"):
+    with raises_parts(ParameterError, argument="synonyms", given="some", allowed=("exact", "all", "none")):
         dh.bench(CASES, tmp_path / "terms.csv", synonyms="some")
 
 
@@ -145,5 +145,5 @@ def test_an_ontology_is_a_collection() -> None:
 
 
 def test_the_baseline_of_a_single_retriever_is_that() -> None:
-    with pytest.raises(ParameterError, match=r"baseline must be one of 'bm25', got 'foo'"):
+    with raises_parts(ParameterError, argument="baseline", given="foo", allowed=("bm25",)):
         dh.bench(CASES, DOCUMENTS, "bm25", baseline="foo")

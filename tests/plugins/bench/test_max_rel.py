@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat import Collection, Ontology
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
-from deadheat.plugins.bench.ontology import Ontology
 from deadheat.plugins.bench.result import Key
 from support.command import ok
 from support.figure_data import rows_of
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from deadheat.plugins.bench.result import BenchResult
+    from deadheat import BenchResult
 
 N_TERMS, N_CASES = 31, 12
 TERMS = tuple(f"D{n:02}" for n in range(1, N_TERMS + 1))

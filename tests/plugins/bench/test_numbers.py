@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
+from deadheat import Ontology
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import CaseGroup, Collection
-from deadheat.plugins.bench.ontology import Ontology
 from deadheat.plugins.bench.report import report_bench
 from deadheat.plugins.bench.result import Key
+from support.error_parts import raises_parts
 from support.small_bench import Counting
 
 if TYPE_CHECKING:
@@ -217,13 +218,18 @@ def test_a_part_that_the_ontology_does_not_know_is_refused_before_anything_is_se
     other = Cases("other", {}, (Case("o1", "x", ("B1",), (1.0,)),))
     small = Ontology.from_parents({"R": [], "A1": ["R"]})
     first = Cases("first", {}, CASES.cases[:1])
-    with pytest.raises(DataError, match="other: none of the 1 expected ids is a term of"):
+    with pytest.raises(DataError, match=r"^other: none of the 1 "):
         dh.bench([first, other], DOCUMENTS, Counting(dies_in=0), measures, ontology=small)
 
 
 def test_a_test_that_knows_no_clusters_is_refused_before_anything_is_searched() -> None:
     for test in ("wilcoxon", "sign"):
-        with pytest.raises(ParameterError, match=f"test must be one of .* with cluster, got '{test}'"):
+        with raises_parts(
+            ParameterError,
+            argument="test",
+            allowed=("randomization", "bootstrap-t", "bootstrap", "t", "tukey"),
+            beside={"cluster": None},
+        ):
             dh.bench(CASES, DOCUMENTS, [Counting(dies_in=0), Known("good")], test=test, cluster="expected_ids")
 
 

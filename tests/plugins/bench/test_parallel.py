@@ -15,8 +15,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.cli.errors import BAD_DATA
-from deadheat.core.errors import DataError, DeadheatWarning
 from deadheat.core.io.locks import hold_lock
+from deadheat.errors import DataError, DeadheatWarning
 from support.demo import BENCH
 from support.paths import TESTS
 from support.small_bench import CASES, DOCUMENTS, Counting

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError
+from deadheat import Collection
+from deadheat.errors import DataError
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.result import Key
 from support.small_bench import CASES, DOCUMENTS, Counting
 

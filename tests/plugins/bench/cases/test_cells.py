@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import CasesError, NoteWarning
+from deadheat.errors import CasesError, NoteWarning
 from deadheat.plugins.bench.cases import Case, Cases
 from support.command import call, ok
 

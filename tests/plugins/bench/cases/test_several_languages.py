@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat import read_cases
-from deadheat.core.errors import CasesError, ColumnError
+from deadheat.errors import CasesError, ColumnError
 from deadheat.plugins.bench.cases import validate
 from support.command import call, ok
 from support.workbook import write_workbook

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DeadheatWarning
+from deadheat.errors import DeadheatWarning
 from support.shared_data import HPO, hpo_ontology, hpo_qrels, hpo_run, needs_shared_data
 
 pytestmark = needs_shared_data

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.plugins.bench.ontology import KINDS, Ontology
 from oracle.ontology import draw_parents
+from support.error_parts import raises_parts
 
 PARENTS = draw_parents(random.Random(11), 40)
 ONTOLOGY = Ontology.from_parents(PARENTS)
@@ -114,9 +115,7 @@ def test_queries_of_the_run_alone_are_left_out() -> None:
 
 
 def test_another_ontology_is_an_error() -> None:
-    with pytest.raises(
-        DataError, match=r"none of the 1 expected ids is a term of <Ontology 40 terms>: they are 'HP:1'"
-    ):
+    with pytest.raises(DataError, match=r"<Ontology 40 terms>.*'HP:1'"):
         ONTOLOGY.judge({"q": {"HP:1": 1}}, {"q": {"t01": 1.0}})
 
 
@@ -127,9 +126,9 @@ def test_nothing_expected_is_an_error() -> None:
 
 def test_wrong_options_are_refused() -> None:
     qrels, run = draw_data(1)
-    with pytest.raises(ParameterError, match=r"aggregate must be one of 'best', 'mean', got 'max'"):
+    with raises_parts(ParameterError, argument="aggregate", given="max", allowed=("best", "mean")):
         ONTOLOGY.judge(qrels, run, aggregate="max")
-    with pytest.raises(ParameterError, match=r"depth must be a whole number from 1 on, got 0"):
+    with raises_parts(ParameterError, argument="depth", given=0, allowed="a whole number from 1 on"):
         ONTOLOGY.judge(qrels, run, depth=0)
     with pytest.raises(ParameterError, match="Did you mean 'resnik'"):
         ONTOLOGY.judge(qrels, run, kind="resnick")
@@ -154,5 +153,5 @@ def test_chance_is_the_mean_over_the_orders_of_a_ranking_that_ties_as_a_whole() 
 
 
 def test_chance_refuses_wrong_cutoffs() -> None:
-    with pytest.raises(ParameterError, match=r"each of cutoffs must be a whole number from 1 on, got 0"):
+    with raises_parts(ParameterError, argument="each of cutoffs", given=0, allowed="a whole number from 1 on"):
         ONTOLOGY.chance(draw_data(1)[0], cutoffs=[0])

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, ParameterError, SourceTypeError
 from deadheat.plugins.bench.ontology import KINDS, Ontology, Synonym, graph
 from oracle.ontology import draw_parents, intrinsic_information, similarity, steps_up
+from support.error_parts import raises_parts
 
 ONE_ONLY_FOR_ITSELF = ("lin", "jiang_conrath", "wu_palmer", "path")
 GRAPHS = [
@@ -197,7 +198,7 @@ def test_an_unknown_term_is_explained(toy: Ontology, given: str, message: str) -
 
 
 def test_an_unknown_kind_is_explained(toy: Ontology) -> None:
-    with pytest.raises(ParameterError, match=r"kind must be one of 'lin', .*, got 'linn'\. Did you mean 'lin'\?"):
+    with raises_parts(ParameterError, argument="kind", given="linn"):
         toy.similarities("X:0001", kind="linn")
 
 
@@ -207,9 +208,7 @@ def test_a_cycle_is_shown() -> None:
 
 
 def test_an_unknown_parent_is_named() -> None:
-    with pytest.raises(
-        DataError, match=r"term 'owl' has the parent 'brd', which is not a term\. Did you mean 'bird'\?"
-    ):
+    with raises_parts(DataError, hint="Did you mean 'bird'?"):
         Ontology.from_parents({"bird": [], "owl": ["brd"]})
 
 
@@ -219,7 +218,7 @@ def test_no_term_is_refused() -> None:
 
 
 def test_a_text_is_no_list_of_parents() -> None:
-    with pytest.raises(SourceTypeError, match=r"the parents of 'B' must be a list of ids, got the text 'A'; write"):
+    with raises_parts(SourceTypeError, found="the text 'A'", hint="write ['A']"):
         Ontology.from_parents({"A": [], "B": "A"})
 
 

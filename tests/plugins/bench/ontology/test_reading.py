@@ -12,9 +12,10 @@ from unittest.mock import patch
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
 from deadheat.core.io import memory_limits
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
 from deadheat.plugins.bench.ontology import Synonym
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -204,7 +205,7 @@ def test_latin_1_and_cut_archives_are_refused(tmp_path: Path) -> None:
 
 def test_no_such_file(tmp_path: Path) -> None:
     (tmp_path / "hp.obo").touch()
-    with pytest.raises(DataError, match=r"no such file\. Did you mean 'hp\.obo'"):
+    with raises_parts(DataError, hint="Did you mean 'hp.obo'?", problem="no such file"):
         dh.read_ontology(tmp_path / "hp.oboo")
 
 
@@ -212,7 +213,7 @@ def test_a_missing_pronto_is_named_with_its_extra(tmp_path: Path, monkeypatch: p
     path = write(tmp_path / "toy.obo", OBO)
     monkeypatch.setitem(sys.modules, "pronto", None)
     monkeypatch.setitem(sys.modules, "pronto.ontology", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'deadheat\[ontology\]'"):
+    with raises_parts(MissingDependencyError, hint="pip install 'deadheat[ontology]'"):
         dh.read_ontology(path)
 
 
@@ -254,20 +255,20 @@ def test_a_term_that_is_described_twice_is_an_error(tmp_path: Path) -> None:
     message = rf"toy\.obo:{line}: term 'X:0000002' is described twice \(lines \d+ and {line}\), expected once"
     with pytest.raises(DuplicateError, match=message):
         dh.read_ontology(path)
-    with pytest.raises(DuplicateError, match="'X:0000002' is described twice"):
+    with pytest.raises(DuplicateError, match=r"'X:0000002' .*twice"):
         dh.read_ontology(write(tmp_path / "crlf.obo.gz", (OBO + twice).replace("\n", "\r\n")))
 
 
 def test_a_node_of_json_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
     graph = json.loads(JSON)["graphs"][0]
     graph["nodes"].append({**graph["nodes"][0], "lbl": "other"})
-    with pytest.raises(DuplicateError, match="X_0000001' is described twice, expected once"):
+    with pytest.raises(DuplicateError, match=r"X_0000001' .*twice"):
         dh.read_ontology(write(tmp_path / "toy.json", json.dumps({"graphs": [graph]})))
 
 
 def test_an_alternative_id_of_two_terms_is_an_error(tmp_path: Path) -> None:
     text = OBO.replace("id: X:0000004\n", "id: X:0000004\nalt_id: X:0000022\n")
-    with pytest.raises(DuplicateError, match="'X:0000022' is an alternative id of 'X:0000002' and of 'X:0000004'"):
+    with pytest.raises(DuplicateError, match=r"'X:0000022' .*'X:0000004'"):
         dh.read_ontology(write(tmp_path / "toy.obo", text))
 
 

@@ -15,7 +15,7 @@ from deadheat.plugins.bench.retrievers import BM25, Embedding, retrieve
 from support.shared_data import HPO, hpo_ontology, hpo_qrels, hpo_run, needs_shared_data, qrels_dict
 
 if TYPE_CHECKING:
-    from deadheat.plugins.bench.collection import Collection
+    from deadheat import Collection
 
 MEASURES = ["RR", "Hit@1", "nDCG@10", "R@10"]
 

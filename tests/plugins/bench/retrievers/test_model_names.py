@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.core.errors import ParameterError
+from deadheat.errors import ParameterError
 from deadheat.plugins.bench.retrievers import make_retriever, make_retrievers
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from deadheat.plugins.bench.collection import Collection
-from deadheat.plugins.bench.retrievers import Embedding
+from deadheat import Collection, Embedding
 from deadheat.plugins.bench.retrievers.embedding import ROWS, products, rounded
 from support.drawn_embeddings import N_DOCUMENTS, N_TEXTS, drawn
 from support.letters import Letters
@@ -24,7 +23,7 @@ from support.paths import TESTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 
 class Searched:

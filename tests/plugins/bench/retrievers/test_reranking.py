@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, NoteWarning, ParameterError
+from deadheat import Collection
 from deadheat.core.io.grades import read_grade
+from deadheat.errors import DataError, DeadheatWarning, NoteWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, LLM, Hits, Reranked, best, described, make_retriever, retrieve
 from deadheat.plugins.bench.retrievers.reranking import CrossEncoder
 from support.chat_server import ChatServer, chat_server, grade
 from support.command import call, ok
+from support.error_parts import raises_parts
 
 TEXTS = ("mend a flat tyre", "pump up a tyre", "oil the chain", "clean the chain", "true a wheel", "a flat chain")
 DOCUMENTS = Collection("help", tuple("ABCDEF"), TEXTS, (("puncture",), (), (), (), (), ()))
@@ -84,7 +85,7 @@ def test_documents_without_a_grade_stand_below_the_others() -> None:
     found = run_of(Reranked(make_retriever(first), mostly, "mostly", depth=6))
     assert [doc for doc, _ in found[:2]] == ["C", "A"]
     assert [doc for doc, _ in found[-2:]] == ["B", "D"]
-    with pytest.raises(ParameterError, match="must return 6 grades, one a pair"):
+    with pytest.raises(ParameterError, match="must return 6 grades"):
         run_of(Reranked(make_retriever(first), lambda _: [], "none", depth=6))
 
 
@@ -149,10 +150,10 @@ def test_a_language_model_behind_a_server_that_misbehaves(server: ChatServer) ->
 
 def test_a_key_is_sent_and_a_refusal_says_which_variable(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = "secret"
-    with pytest.raises(DataError, match=r"refuses: 401.*Incorrect API key provided.*OPENAI_API_KEY is not set"):
+    with pytest.raises(DataError, match=r"401.*OPENAI_API_KEY is not"):
         LLM(server.url, "m")([("q", "d")])
     monkeypatch.setenv("MY_KEY", "wrong")
-    with pytest.raises(DataError, match="the environment variable MY_KEY holds another key"):
+    with pytest.raises(DataError, match="MY_KEY holds another key"):
         LLM(server.url, "m", api_key_env="MY_KEY")([("q", "d")])
     monkeypatch.setenv("MY_KEY", "secret")
     assert LLM(server.url, "m", api_key_env="MY_KEY")([("q", "a q")]) == ["1"]
@@ -161,7 +162,7 @@ def test_a_key_is_sent_and_a_refusal_says_which_variable(server: ChatServer, mon
 def test_an_interrupted_call_goes_on_where_it_was(server: ChatServer) -> None:
     pairs = [(text, text) for text in TEXTS]
     server.stops_at = 3
-    with pytest.raises(DataError, match=r"no answer from .* in 2 attempts.*503"):
+    with pytest.raises(DataError, match=r" in 2 attempts.*503"):
         LLM(server.url, "m", parallel=1, attempts=2)(pairs)
     server.stops_at = 0
     n = len(server.bodies)
@@ -180,16 +181,16 @@ def test_a_message_that_is_null_is_no_answer(server: ChatServer) -> None:
     server.faults = {0: "null"}
     assert LLM(server.url, "m", parallel=1)([("q", "a q")]) == ["1"]
     server.faults = {2: "null", 3: "null"}
-    with pytest.raises(DataError, match=r"no answer from .* in 2 attempts.*AttributeError"):
+    with pytest.raises(DataError, match=r" in 2 attempts.*AttributeError"):
         LLM(server.url, "m", parallel=1, attempts=2, cache=False)([("q", "d")])
 
 
 def test_an_endpoint_that_is_not_there_is_said(server: ChatServer) -> None:
-    with pytest.raises(DataError, match=r"no answer from http://127.0.0.1:1/v1 in 2 attempts.*refused"):
+    with pytest.raises(DataError, match=r":1/v1 in 2 attempts.*refused"):
         LLM("http://127.0.0.1:1/v1", "m", attempts=2, cache=False)([("q", "d")])
-    with pytest.raises(ParameterError, match="endpoint must be a URL, as http://localhost:8000/v1"):
+    with raises_parts(ParameterError, argument="endpoint", given="localhost"):
         LLM("localhost", "m")
-    with pytest.raises(ParameterError, match=r"the prompt has no \{document\}"):
+    with raises_parts(ParameterError, argument="prompt", given="grade {query}"):
         LLM(server.url, "m", prompt="grade {query}")
 
 
@@ -293,7 +294,7 @@ def test_two_rerankers_or_systems_of_one_name_are_refused() -> None:
     for given in ([graded, graded], ["cross-encoder:a/x", "cross-encoder:b/x"], {1: graded, "1": graded}):
         with pytest.raises(ParameterError, match="two rerankers are named"):
             dh.bench(CASES, DOCUMENTS, rerankers=given)
-    with pytest.raises(ParameterError, match=r"two retrievers are named 'bm25 \+ graded'"):
+    with pytest.raises(ParameterError, match=r"named 'bm25 \+ graded'"):
         dh.bench(CASES, DOCUMENTS, {"bm25": BM25(), "bm25 + graded": BM25()}, rerankers=graded)
 
 
@@ -320,7 +321,7 @@ def test_equal_texts_are_graded_once_and_on_one_scale() -> None:
     assert asked == [("wheel", "a tyre"), ("wheel", "a chain")]
     assert graded["score"].to_list() == [2.0, 2.0, 2.0]
     retriever.grade = lambda pairs: ["8/10", "0.9/1"][: len(pairs)]
-    with pytest.raises(DataError, match="g answers on several scales, expected one, got 1 and 10"):
+    with raises_parts(DataError, found="1 and 10", allowed="one"):
         retriever.regrade(found, ["q"], ["wheel"], documents)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import (
+from deadheat import Collection
+from deadheat.errors import (
     DataError,
     DeadheatError,
     DeadheatWarning,
@@ -20,7 +21,6 @@ from deadheat.core.errors import (
     SourceTypeError,
 )
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, Function, Hits, RunFile, identity, key_of, make_retriever, retrieve
 from deadheat.plugins.bench.retrievers.protocol import Strings, top
 from deadheat.plugins.bench.retrievers.reranking import make_retrievers
@@ -192,7 +192,7 @@ def test_a_run_file_is_looked_up_by_the_ids_of_the_cases(tmp_path: Path) -> None
     assert isinstance(retriever, RunFile)
     assert retriever.name == "old"
     assert found(retriever, ["-", "any", "text"], k=2) == [{}, {"D1": 0.9, "D2": 0.5, "D3": 0.5}, {}]
-    with pytest.raises(DataError, match=r"none of the 1 cases, such as 'c1' \('text'\), .*; it has 'q1', 'q9'"):
+    with pytest.raises(DataError, match=r"'c1' \('text'\).*'q1', 'q9'"):
         retrieve(retriever, ["c1"], ["text"], 2)
     with pytest.raises(ParameterError, match="look_up"):
         retriever.search(["text"], 2)
@@ -230,7 +230,7 @@ def test_what_is_no_retriever_is_said(spec: object, error: type[Exception], mess
 
 
 def test_names_are_given_once() -> None:
-    with pytest.raises(ParameterError, match="two retrievers are named 'bm25'"):
+    with pytest.raises(ParameterError, match="named 'bm25'"):
         make_retrievers(["bm25", BM25()])
     assert list(make_retrievers({"one": "bm25", "two": "bm25(b=0.5)"})) == ["one", "two"]
     with pytest.raises(ParameterError, match="retrievers is empty"):
@@ -238,7 +238,7 @@ def test_names_are_given_once() -> None:
 
 
 def test_two_functions_of_one_name_are_told_how_to_be_named() -> None:
-    with pytest.raises(ParameterError, match=r"named '<lambda>': give one another name, .* or give a dict of name"):
+    with pytest.raises(ParameterError, match=r"named '<lambda>'.* dict"):
         make_retrievers([returns([]), returns([])])
 
 
