@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError
-from deadheat.core.measures import AP, R, nDCG
+from deadheat import AP, R, nDCG
+from deadheat.errors import ParameterError
 from deadheat.plugins.compat.explain import all_reported, read_reported, reported
 from deadheat.plugins.compat.tools import order_of
 from support.command import QRELS, RUN, call, ok
+from support.numbers_in_text import numbers_in
 
 GRADED = {"q": {"a": 1.0, "b": 3.0, "c": 0.0}, "p": {"x": 2.0, "y": 1.0}, "none": {"z": 0.0}}
 TIED = {"q": {"c": 2.0, "a": 2.0, "b": 1.0, "u": 1.0}, "p": {"v": 1.0, "x": 1.0, "w": 1.0}}
@@ -195,12 +197,13 @@ def test_the_command(tmp_path: Path) -> None:
     qrels.write_text(QRELS)
     run.write_text(RUN)
     text = ok("explain", qrels, run, "--reported", "RR=0.3750")
-    assert " give RR = 0.3750, of the tools and options that were tried" in " ".join(text.split())
+    assert " give RR = 0.3750, " in " ".join(text.split())
     found = json.loads(
         ok("explain", qrels, run, "--reported", "RR=37.5%", "--reported", "P@1=0.25", "--format", "json")
     )
     assert found["n_matches"] == len(found["matches"]) > 0
-    assert "Nothing that was tried reproduces RR = 0.1234" in ok("explain", qrels, run, "--reported", "RR=0.1234")
+    shown = ok("explain", qrels, run, "--reported", "RR=0.1234")
+    assert re.search(r"^Nothing [\w ]+ RR = 0\.1234", shown, re.MULTILINE)
     result = call("explain", qrels, run, "--reported", "RR")
     assert result.exit_code == 2
     assert "nDCG@10=0.6807" in result.output
@@ -238,12 +241,12 @@ def test_queries_that_the_run_lacks_are_named() -> None:
     run = {"q": {"a": 2, "b": 2, "c": 1}}  # RR is 1 or 1/2 over q, and a third of that over all queries
     found = dh.explain(qrels, run, {"RR": "0.5000"})
     assert found.matches[0].tool == "trec_eval"
-    assert "queries that the run lacks left out" in found.matches[0].told
+    assert "left out" in found.matches[0].told
     assert (found.n_queries, found.missing_queries) == (3, ("p", "r"))
     own = found.ranges["RR"]
     assert (own.low, own.mean, own.high, own.is_inside, own.skips_missing) == (0.5, 0.75, 1, True, True)
     assert "over the 1 query of the run" in str(found)
-    assert "2 of 3 queries in the qrels (p, r)" in str(found)
+    assert re.search(r"\b2 of 3 queries [\w ]+\(p, r\)", str(found))
     whole = dh.explain(qrels, run, {"RR": "0.2500"}).ranges["RR"]
     assert (whole.low, whole.mean, whole.high) == pytest.approx((0.5 / 3, 0.75 / 3, 1 / 3))
     assert not whole.skips_missing
@@ -255,12 +258,13 @@ def test_what_no_data_can_give_is_said(text: str, is_possible: bool) -> None:  #
     one = reported("P@10", text)
     assert (one.is_possible, one.is_percent) == (is_possible, text == "100")
     assert reported("NumRelRet", 848).is_possible
-    assert ("P@10 is between 0 and 1 for any data" in str(dh.explain(GRADED, TIED, {"P@10": text}))) != is_possible
+    assert ("P@10 is between 0 and 1" in str(dh.explain(GRADED, TIED, {"P@10": text}))) != is_possible
 
 
 def test_counts_are_whole_numbers() -> None:
     found = str(dh.explain(GRADED, TIED, {"NumRelRet": 3}))
-    assert "NumRelRet from 3 to 3 over the 2 queries of the run, mean 3: the" in " ".join(found.split())
+    (text,) = re.findall(r"NumRelRet from [^:]*:", " ".join(found.split()))
+    assert numbers_in(text.removesuffix(":")) == [3, 3, 2, 3]  # the ends, the queries of the run, the mean
     assert "3.0000" not in found
 
 
@@ -280,7 +284,7 @@ def test_rows_that_do_not_fit_say_so_where_there_is_no_heading(tmp_path: Path) -
     qrels.write_text(QRELS)
     run.write_text(RUN)
     result = call("explain", qrels, run, "--reported", "RR=0.1234", "--format", "csv")
-    assert "Nothing that was tried reproduces RR = 0.1234; the rows are the nearest ways" in result.stderr
+    assert re.search(r"\bNothing [\w ]+ RR = 0\.1234; ", result.stderr)
     head, *rows = result.stdout.splitlines()
     assert head.endswith(",fits")
     assert rows

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.compat import pytrec_eval as ours
-from deadheat.core.errors import DeadheatError
+from deadheat.errors import DeadheatError
 from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
 theirs = pytest.importorskip("pytrec_eval")

@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.compat import ranx as ours
-from deadheat.core.errors import DeadheatError
+from deadheat.errors import DeadheatError
 
 METRICS = [
     *("hits@5", "hits", "hit_rate@3", "precision@5", "precision", "recall@5", "recall@5-l2", "f1@5", "f1", "mrr"),

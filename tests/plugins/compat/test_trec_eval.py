@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.core.measures import parse_measure
+from deadheat import parse_measure
 from deadheat.core.measures.notation import WHOLE_LIST
 from deadheat.plugins.compat.trec_eval import MEASURES, columns, members, requested
 from support.command import call, ok

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.command import call, ok
+from support.command import call, names_in, ok
 from support.demo import BENCH, DEMO
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
@@ -94,7 +94,7 @@ def test_of_one_query_nothing_is_drawn_by_default(tmp_path: Path) -> None:
     files = [tmp_path / "q", tmp_path / "one.run", tmp_path / "two.run", "-m", "RR"]
     for command in ("compare", "evaluate"):
         text = " ".join(ok(command, *files, "--figures", tmp_path / "f", *JSON).split())
-        assert "figures none: of one query a figure would show single points" in text
+        assert "figures none: of one query " in text
         assert drawn(tmp_path / "f") == set()
     ok("compare", *files, "--figures", tmp_path / "f", "--figure", "forest", *JSON)
     assert drawn(tmp_path / "f") == {"forest-RR.json"}
@@ -104,7 +104,8 @@ def test_figures_are_drawn_by_name_of_each_measure(tmp_path: Path) -> None:
     options = ["-m", "RR", "-m", "Hit@3", *QUICK, "--figure", "scatter", "--figure", "scatter", "--figure", "strata"]
     text = " ".join(ok("compare", QRELS, *RUNS[:2], *options, "--figures", tmp_path, *JSON).split())
     assert drawn(tmp_path) == {"scatter-RR.json", "scatter-Hit@3.json"}
-    assert "not drawn strata: it takes --by COLUMN" in text
+    assert "not drawn strata: " in text
+    assert "--by" in text
 
 
 def test_a_matrix_of_two_systems_is_not_drawn_and_said(tmp_path: Path) -> None:
@@ -112,7 +113,8 @@ def test_a_matrix_of_two_systems_is_not_drawn_and_said(tmp_path: Path) -> None:
     text = " ".join(ok("compare", QRELS, *RUNS[:2], *options, "--figures", tmp_path).split())
     assert drawn(tmp_path) == set()
     assert "figures none" in text
-    assert "ranks-RR, matrix-RR: it is not drawn of two systems" in text
+    assert "ranks-RR, matrix-RR: " in text
+    assert "not drawn of two systems" in text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_an_unknown_figure_lists_those_of_the_command(
 def test_a_figure_by_name_needs_a_folder() -> None:
     result = call("evaluate", QRELS, RUNS[0], "--figure", "forest")
     assert result.exit_code == 2
-    assert "--figure needs --figures DIR, the folder that it is drawn into" in " ".join(result.output.split())
+    assert names_in(result.output) == ["--figure", "--figures"]
 
 
 @pytest.mark.slow

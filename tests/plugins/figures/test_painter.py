@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from deadheat.core.errors import FigureError
+from deadheat.errors import FigureError
 from deadheat.plugins.figures import painter as own
 from deadheat.plugins.figures.painter import Painter
 from support.process import environment

@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.core.errors import ParameterError
+from deadheat.errors import ParameterError
 from support.demo import DEMO
 from support.figure_data import rows_of
 from support.random_runs import QRELS, RUNS

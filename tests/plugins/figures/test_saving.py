@@ -15,7 +15,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.figures.registration import REGISTRY, figures_of
 from deadheat.plugins.figures.saving import FORMATS
 from support.figure_data import EVIL, TIES, rows_of

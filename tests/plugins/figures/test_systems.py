@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import figures
-from deadheat.core.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.plugins.compare.comparison import Comparison
+from deadheat import Comparison, figures
+from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
 from support.figure_data import notes_of, row_of, rows_of, title_of
+from support.numbers_in_text import numbers_in
 from support.random_runs import QRELS, RUNS
 
 MEASURES = ["nDCG@3", "RR", "MR"]
@@ -73,19 +73,23 @@ def test_the_title_says_whether_tie_order_alone_decides_the_lead() -> None:
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     tied = {query: {"a": 1.0, "b": 1.0} for query in qrels}
     bad = {query: {"a": 1.0, "b": 3.0, "c": 2.0} for query in qrels}
-    assert reversals(qrels, {"good": good, "bad": bad}).endswith("no order of ties puts another system ahead")
-    assert reversals(qrels, {"tied": tied, "bad": bad}).endswith("no order of ties puts another system ahead")
-    assert reversals(qrels, {"one": good, "other": good}).startswith("one and 1 other have the highest RR: 1.000")
+    safe = "no order of ties puts another system ahead"
+    for runs in ({"good": good, "bad": bad}, {"tied": tied, "bad": bad}):
+        assert reversals(qrels, runs).endswith(safe)
+    shared = reversals(qrels, {"one": good, "other": good})
+    assert shared.startswith("one and 1 other ")
+    assert numbers_in(shared)[:2] == [1, 1.0]
     worse = {query: {"a": 1.0, "b": 1.0} | ({"c": 2.0} if query == "q0" else {}) for query in qrels}
-    assert reversals(qrels, {"tied": tied, "worse": worse}).endswith("tie order alone can put worse first")
+    assert reversals(qrels, {"tied": tied, "worse": worse}).endswith(" can put worse first")
     both = {"tied": tied, "worse": worse, "worst": worse}
-    assert reversals(qrels, both).endswith("tie order alone can put any of 2 others first")
+    assert reversals(qrels, both).endswith(" can put any of 2 others first")
     half = {query: {"a": 9.0} if query < "q3" else {"b": 3.0, "c": 2.0, "a": 1.0} for query in qrels}
     never = {query: {"a": 9.0} if query == "q0" else {"c": 2.0, "a": 1.0, "b": 1.0} for query in qrels}
     said = reversals(qrels, {"tied": tied, "half": half, "never": never})  # 0.5 to 1; 0.6667; at most 0.5833
-    assert said.endswith("tie order alone can put half first")
+    assert said.endswith(" can put half first")
     alone = title_of(figures.forest(dh.evaluate(qrels, {"q0": {"a": 1.0, "b": 1.0}}, "RR", missing="skip")))
-    assert alone.endswith("tie order alone moves it from 0.500 to 1.000")
+    assert numbers_in(alone)[-2:] == [0.5, 1.0]
+    assert "tie order alone moves" in alone
 
 
 def test_cutoffs_are_those_measures_evaluated_one_by_one(compared: Comparison) -> None:
@@ -176,7 +180,7 @@ def test_strata_have_the_numbers_of_their_summary(compared: Comparison) -> None:
             assert [row[key] for key in keys] == [own[key] for key in keys]
     drawn = [row["stratum"] for row in rows_of(chart) if row["system"] == "good"]
     assert drawn == ["easy", "medium", "hard"]
-    assert title_of(chart).startswith("good by level: RR is best for ")
+    assert title_of(chart).startswith("good by level: RR is best ")
 
 
 def test_systems_of_one_name_in_a_list_are_all_drawn() -> None:
@@ -205,7 +209,7 @@ def test_names_that_are_one_as_text_are_refused(compared: Comparison) -> None:
 
 def test_the_note_of_cutoffs_names_every_method_of_intervals(compared: Comparison) -> None:
     chart = figures.cutoffs(compared.evaluations["good"], "P", at=[1, 3])
-    assert "intervals by Clopper-Pearson, Gaffke's bounds" in notes_of(chart)
+    assert "Clopper-Pearson, Gaffke's" in notes_of(chart)
 
 
 def test_ranks_are_drawn_as_they_are_given(compared: Comparison) -> None:
@@ -223,7 +227,8 @@ def test_ranks_are_drawn_as_they_are_given(compared: Comparison) -> None:
     assert [row["system"] for row in rows_of(chart)] == ["good", "fair", "weak"]
     for row in rows_of(chart):
         assert row.items() >= frame.filter(system=row["system"], measure="RR").row(0, named=True).items()
-    assert title_of(chart) == "good ranks 1 to 2 of 3 by RR; it is best with probability 90% (30 queries)"
+    assert title_of(chart).startswith("good ranks 1 to 2 of 3 by RR")
+    assert numbers_in(title_of(chart)) == [1, 2, 3, 0.9, 30]
     with pytest.raises(FigureError, match="no system has a rank by MR"):
         figures.ranks(compared, "MR", intervals=frame)
 

@@ -12,12 +12,14 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.report.as_data import as_json
 from deadheat.core.wording import format_list
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.judges.label_agreement import LabelAgreement
 from deadheat.plugins.judges.report import report_judges
+from support.error_parts import raises_parts
 from support.figure_data import rows_of
+from support.numbers_in_text import numbers_in
 from support.random_runs import random_runs
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
@@ -130,7 +132,8 @@ def test_an_interval_that_vanishes_is_marked_unknown() -> None:
     found = dh.judge_agreement(*judged_alike(20))
     kappa, recall = found.kappa, found.only.estimates["recall"]
     assert (kappa.low, float(kappa), kappa.high) == (1.0, 1.0, 1.0)
-    assert (kappa.is_known, kappa.unknown) == (False, "the same without any of 20 queries")
+    assert not kappa.is_known
+    assert numbers_in(kappa.unknown) == [20]
     assert repr(kappa) == "1.0000 [1.0000, 1.0000]?"
     rows = {row["statistic"]: row for row in found.to_polars().to_dicts()}
     assert (rows["kappa"]["known"], rows["kappa"]["unknown"]) == (False, kappa.unknown)
@@ -139,7 +142,7 @@ def test_an_interval_that_vanishes_is_marked_unknown() -> None:
     assert repr(recall).endswith("1.0000]")
     text = " ".join(str(found).split())
     assert "[1.0000, 1.0000]?" in text
-    assert "cannot be known: the same without any of 20 queries" in text
+    assert f"cannot be known: {kappa.unknown}" in text
     page = found.to_html()
     assert "[1.0000, 1.0000]?" in page
     document = json.loads(as_json(report_judges(found, for_people=False)))
@@ -196,7 +199,7 @@ def test_frames_for_people_and_programs() -> None:
     tau = scipy_stats.kendalltau([2, 0, 1], [2, 1, 1]).statistic
     assert found.per_query().filter(judge="one", query_id="q1")["tau_b"].item() == pytest.approx(tau)
     assert found["two"].kappa == 1.0
-    with pytest.raises(DataError, match=r"there are 2 judges \(one, two\)"):
+    with raises_parts(DataError, hint="name one: found[name]", problem="there are 2 judges (one, two)"):
         found.kappa  # noqa: B018 - it raises
     assert "alpha of all" in {fact.heading for fact in report_judges(found).facts}
     assert set(found.together) == {"nominal", "ordinal", "interval"}
@@ -205,10 +208,9 @@ def test_frames_for_people_and_programs() -> None:
 def test_what_shows_nothing_is_said() -> None:
     human = {"q1": {"a": 1, "b": 0}}
     found = dh.judge_agreement(human, dh.Qrels({"q1": {"a": 1, "b": 1}}, name="llm"))
-    assert found.notes == (
-        "llm gives no grade but 1: chance explains all agreement",
-        "both labelled one query alone (llm): it has no interval",
-    )
+    of_grades, of_queries = found.notes
+    assert of_grades.startswith("llm gives no grade but 1: ")
+    assert of_queries.startswith("both labelled one query ")
     assert np.isnan(found.kappa.low)
 
 
@@ -243,23 +245,24 @@ def test_a_judge_with_one_grade_and_one_beyond_the_scale() -> None:
     assert math.isnan(one_grade.only.estimates["tau_b"])
     assert one_grade.kappa == 0.0
     beyond = dh.judge_agreement(HUMAN, {"q1": {"a": 3, "b": 1}})
-    assert beyond.notes == (
-        "qrels gives 3, which no human gives: are they of one scale?",
-        "both labelled one query alone (qrels): it has no interval",
-    )
+    of_grades, of_queries = beyond.notes
+    assert of_grades.startswith("qrels gives 3, which no human ")
+    assert of_queries.startswith("both labelled one query ")
 
 
 def test_a_grade_between_those_of_humans_is_told() -> None:
     """0, 1/2, 1 for 0, 1, 2 is another scale, though no grade is beyond that of the humans."""
     human = {"q1": {"a": 0, "b": 1, "c": 2}, "q2": {"a": 2, "b": 1}}
     halves = {query: {doc: grade / 2 for doc, grade in own.items()} for query, own in human.items()}
-    assert dh.judge_agreement(human, halves).notes == ("qrels gives 0.5, which no human gives: are they of one scale?",)
+    (note,) = dh.judge_agreement(human, halves).notes
+    assert note.startswith("qrels gives 0.5, which no ")
     assert dh.judge_agreement(human, {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"b": 2}}).notes == ()
 
 
 def test_a_run_is_taken_for_its_grades() -> None:
     found = dh.judge_agreement(HUMAN, dh.Run(JUDGE, name="llm"))
-    assert found.notes == ("llm is a run: its scores are taken as grades",)
+    (note,) = found.notes
+    assert note.startswith("llm is a run: ")
     assert found.confusion.tolist() == dh.judge_agreement(HUMAN, JUDGE).confusion.tolist()
 
 
@@ -313,10 +316,7 @@ def test_a_bias_of_other_documents_is_said() -> None:
         own, other = (dh.evaluate(labels, runs[bias.system], "P@3").means()["P@3"] for labels in (half, human))
         assert bias.difference == pytest.approx(own - other)
     told = " ".join(str(found).split())
-    assert (
-        f"in part due to documents that one side did not label: llm {4 * len(human)} ({8 * len(human)} by humans)"
-        in told
-    )
+    assert f"did not label: llm {4 * len(human)} ({8 * len(human)} by humans)" in told
     same = dh.judge_agreement(half, dh.Qrels(half, name="llm"), runs=runs, measures="P@3")
     assert {bias.difference for bias in same.conclusions[0].biases} == {0}
     assert "part of the bias" not in str(same)

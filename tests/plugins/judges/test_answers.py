@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.io.grades import read_grade
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
 
 RAW: dict[str, dict[str, object]] = {
     "q1": {"a": "Score: 2", "b": 0, "c": "I cannot rate this.", "d": "3"},
@@ -132,7 +132,7 @@ def test_a_number_is_a_grade_where_it_clearly_is(answer: str, value: float | Non
 
 
 def test_what_becomes_of_failures() -> None:
-    with pytest.raises(DataError, match=r"2 of 6 answers are no grades \('I cannot rate this.', None\)"):
+    with pytest.raises(DataError, match=r"2 of 6 answers .*, None\)"):
         dh.read_judgments(RAW)
     dropped = dh.read_judgments(RAW, failed="drop")
     assert dropped.to_dict() == {"q1": {"a": 2, "b": 0, "d": 3}, "q2": {"f": 1}}
@@ -297,7 +297,7 @@ def test_files_and_frames(tmp_path: Path) -> None:
         dh.read_judgments([{"query": "q", "doc": "d", "answer": "2", "score": "0.9"}])
     with pytest.raises(ParameterError, match="scale"):
         dh.read_judgments(RAW, scale=-1)
-    with pytest.raises(DuplicateError, match="document 'a' is graded more than once"):
+    with pytest.raises(DuplicateError, match=r"'a' .*more than once"):
         dh.read_judgments([*rows, rows[0]], failed="drop")
     with pytest.raises(DataError, match="row 1 lacks a doc_id"):
         dh.read_judgments([{"query_id": "q", "doc_id": None, "grade": 1}])

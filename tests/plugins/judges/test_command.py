@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from support.command import call, ok
+from support.command import call, names_in, ok
+from support.numbers_in_text import numbers_in
 
 HUMAN = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 0\nq2 0 d3 1\n"
 JUDGE = "q1 0 d1 1\nq1 0 d2 1\nq1 0 d3 2\nq2 0 d1 0\nq2 0 d3 0\n"
@@ -31,8 +32,8 @@ def labels(folder: Path) -> None:
 def test_one_judge() -> None:
     out = ok("judges", "human.txt", "llm.txt", "--full")
     assert "kappa" in out
-    assert "Documents by human grade (rows) and grade of llm (columns)" in out
-    assert "5 of 2 queries that both labelled" in " ".join(out.split())
+    assert "(rows) and grade of llm (columns)" in out
+    assert "5 of 2 queries that both" in " ".join(out.split())
 
 
 def test_the_numbers_are_those_of_python() -> None:
@@ -48,8 +49,10 @@ def test_the_numbers_are_those_of_python() -> None:
 
 def test_conclusions_strata_and_queries() -> None:
     out = ok("judges", "human.txt", "llm.txt", "--run", "a.run", "--run", "b.run", "-m", "nDCG@3", "--per-query")
-    assert out.startswith("The human labels show no difference between systems: this says little about llm.\n\n")
-    assert out.splitlines()[2].startswith("nDCG@3  confirms 0 of 0 differences by human labels (2 queries)")
+    opening, _, first = out.splitlines()[:3]
+    assert "says little about llm" in opening
+    assert first.startswith("nDCG@3  confirms ")
+    assert numbers_in(first.removeprefix("nDCG@3")) == [0, 0, 2]  # confirmed, of differences, queries
     assert "Systems by nDCG@3" in out
     assert "Queries" in out
     by = json.loads(
@@ -154,7 +157,7 @@ def test_what_judges_write_is_read_as_qrels_and_as_scores(folder: Path) -> None:
         dh.judge_agreement("human.txt", grades).only.estimates["agreement"]
     )
     notes = " ".join(ok("judges", "human.txt", "answers.jsonl", *told[:2]).split())
-    assert "1 document with several answers of which 1 hold no grade: the mean of the others is taken" in notes
+    assert re.search(r"\b1 document with several answers [\w ]*\b1 hold", notes)
     assert "1 of 4 answers is no grade" in notes
     document = json.loads(ok("evaluate", "human.txt", "answers.jsonl", "-m", "nDCG", *told))
     assert document["scores"]["answers"]["nDCG"]["value"] == dh.evaluate("human.txt", grades, "nDCG").means()["nDCG"]
@@ -168,11 +171,10 @@ def test_what_judges_write_is_read_as_qrels_and_as_scores(folder: Path) -> None:
     assert own["unjudged"] == "bounds"
     ends = [own["scores"]["answers"]["nDCG"][name] for name in ("unjudged_min", "unjudged_max")]
     assert ends == [found.mean_unjudged_min, found.mean_unjudged_max]
-    assert "--ascending is not for --grades bounds" in (
-        call("evaluate", "human.txt", "answers.jsonl", "--grades", bounds, "--ascending").stderr
-    )
+    refused = call("evaluate", "human.txt", "answers.jsonl", "--grades", bounds, "--ascending").stderr
+    assert names_in(refused) == ["--ascending", "--grades"]
     notes = " ".join(ok("judges", "human.txt", "answers.jsonl", "--grades", bounds).split())
-    assert "1 of 4 answers is no grade ('I cannot say'), left out; bounds of an evaluation" in notes
+    assert "('I cannot say'), left out; bounds " in notes
     assert dh.judge_agreement("human.txt", run).kappa == dh.judge_agreement("human.txt", grades).kappa
 
 
@@ -215,8 +217,8 @@ def test_what_is_assumed_of_a_judge_that_is_a_run_is_told_where_it_helps(folder:
     (folder / "c.run").write_text(found, encoding="utf-8")
     for command, *more in (("evaluate", "-m", "P@1"), ("compare", "a.run", "-m", "P@1"), ("gate", "-c", "P@1 >= 0")):
         out = " ".join(call(command, "people.txt", "c.run", *more, "--judge", "llm.run", "--full").stdout.split())
-        assert "judge llm labelled 5 queries beside 2 with human labels" in out
-        assert "llm is a run: its scores are taken as grades" in out
+        assert re.search(r"\bjudge llm labelled 5 queries beside 2\b", out)
+        assert "llm is a run: " in out
         assert "1 (q8), left out" in out, "no one has labelled it; the others help"
 
 

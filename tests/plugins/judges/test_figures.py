@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import FigureError, ParameterError
 from deadheat.core.report.as_data import as_json
+from deadheat.errors import FigureError, ParameterError
 from deadheat.plugins.judges.report import report_judges
+from support.error_parts import raises_parts
 from support.figure_data import notes_of, rows_of
 
 RNG = np.random.default_rng(2)
@@ -71,6 +72,6 @@ def test_means_and_biases_are_those_of_two_evaluations(found: dh.JudgeAgreement)
 def test_what_cannot_be_drawn(found: dh.JudgeAgreement) -> None:
     with pytest.raises(FigureError, match="no systems"):
         dh.judge_agreement(HUMAN, JUDGE).plot("judge_bias")
-    with pytest.raises(ParameterError, match="judge must be one of 'one', 'other'"):
+    with raises_parts(ParameterError, argument="judge", given="none", allowed=("one", "other")):
         found.plot("confusion", judge="none")
     assert "<svg" in found.to_html(full=True)

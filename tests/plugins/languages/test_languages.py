@@ -12,11 +12,11 @@ import scipy
 from polars.testing import assert_frame_equal
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
-from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.plugins.languages.across import Languages
+from deadheat import Evaluation, Languages
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.languages.comparing import compare_languages, languages_of_queries
 from oracle.orders import all_orders
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -313,24 +313,24 @@ def test_a_shift_between_languages_is_found_with_the_power_that_is_stated() -> N
 
 def test_what_cannot_be_compared_is_refused() -> None:
     english, french = EVALUATIONS["en"], EVALUATIONS["fr"]
-    with pytest.raises(ParameterError, match=r"evaluations needs two languages or more"):
+    with raises_parts(ParameterError, argument="evaluations", given=["en"]):
         compare_languages({"en": english})
-    with pytest.raises(ParameterError, match=r"en and fr have different systems"):
+    with raises_parts(ParameterError, argument="evaluations", given="A, B and A"):
         compare_languages({"en": english, "fr": {"A": french["A"]}})
     with pytest.raises(ParameterError, match=r"other measures in fr than in en"):
         compare_languages({"en": english["A"], "fr": dh.evaluate(QRELS, drawn_run(np.random.default_rng(1), 1), "RR")})
     with pytest.raises(DataError, match=r"no query of en is one of fr too"):
         compare_languages({"en": english, "fr": {name: one.renamed({"q00": "x"}) for name, one in french.items()}})
-    with pytest.raises(ParameterError, match=r"pairs has no entry of a language.*'fr'"):
+    with raises_parts(ParameterError, argument="pairs", given="fr"):
         compare_languages({"en": english, "fr": french}, {"en": {}})
-    with pytest.raises(ParameterError, match=r"baseline must be one of 'A', 'B', got 'en'"):
+    with raises_parts(ParameterError, argument="baseline", given="en"):
         compare_languages({"en": english, "fr": french}, baseline="en")
     with pytest.raises(ParameterError, match=r"baseline must be .*got 'en'"):
         compare_languages({"en": english["A"], "fr": french["A"]}, baseline="en")
-    with pytest.raises(ParameterError, match=r"baseline must be one of 'A', 'B', got 'zz'"):
+    with raises_parts(ParameterError, argument="baseline", given="zz"):
         compare_languages({"en": english, "fr": french}, baseline=["A", "zz"])  # type: ignore[arg-type]
     twice = {"en": {query: query for query in QRELS}, "fr": dict.fromkeys(QRELS, "q00")}
-    with pytest.raises(DataError, match=r"two queries of .* are called 'q00' across languages"):
+    with pytest.raises(DataError, match=r"two .* called 'q00'"):
         compare_languages({"en": english, "fr": french}, twice)
 
 
@@ -346,7 +346,7 @@ def test_weights_and_repeats_are_refused_which_means_of_languages_would_leave_ou
         }
         for language, each in (("en", runs[:2]), ("fr", runs[2:]))
     }
-    with pytest.raises(ParameterError, match="evaluations with weights or repeats cannot be compared by language"):
+    with pytest.raises(ParameterError, match="weights or repeats"):
         compare_languages(evaluations)
     queries = [
         {"query_id": query, "language": "en" if query < "q20" else "fr", "pair_id": query[2:]} for query in QRELS

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import scipy
 
-from deadheat.core.errors import ParameterError
-from deadheat.core.stats.resamples import resampled_means
+from deadheat.errors import ParameterError
 from deadheat.plugins.languages.spread import Spread, order_range, spread_of_means
+from deadheat.stats import resampled_means
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 RNG_SEED = 11
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 import deadheat as dh
-from support.command import call, ok
+from support.command import call, names_in, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,9 +65,9 @@ def test_forms(table: Path, tmp_path: Path) -> None:
 def test_what_is_missing_is_said(table: Path) -> None:
     lines = table.read_text(encoding="utf-8").splitlines()
     table.write_text("\n".join(line for line in lines if not line.startswith("b,bad")) + "\n", encoding="utf-8")
-    shown = " ".join(ok("leaderboard", table).split())
-    assert "1 model without all tasks, not ranked: bad" in shown
-    assert "1 model without all tasks, not ranked: bad" in " ".join(ok("leaderboard", table, "--compact").split())
+    for more in ((), ("--compact",)):
+        shown = " ".join(ok("leaderboard", table, *more).split())
+        assert re.search(r"\b1 model without all tasks, [\w ]+: bad\b", shown)
     assert "anything from 0 to 1" in " ".join(ok("leaderboard", table, "--missing", "bounds").split())
     assert "bad" in ok("leaderboard", table, "--missing", "drop-task")
 
@@ -106,7 +107,7 @@ def test_decimal_commas(table: Path, tmp_path: Path) -> None:
         found = json.loads(ok("leaderboard", *given, "--format", "json"))
         assert [row["mean"] for row in found["leaderboard"].values()] == expected.tolist()
     assert "is not a finite number" in refused("leaderboard", quoted)
-    assert "column 'value': ',' is the decimal mark" in dh.leaderboard(german).notes[0]
+    assert names_in(dh.leaderboard(german).notes[0])[:2] == ["value", ","]
     weighed = json.loads(ok("leaderboard", german, "--weights", weights, "--format", "json"))
     board = dh.leaderboard(table, weights={"a": 1.5, "b": 0.5})
     assert [row["mean"] for row in weighed["leaderboard"].values()] == board.mean_low.tolist()
@@ -125,7 +126,7 @@ def test_errors(table: Path, tmp_path: Path) -> None:
     assert "no.csv" in refused("leaderboard", table, "--weights", tmp_path / "no.csv")
     text = table.read_text(encoding="utf-8")
     table.write_text(text + "a,good,q0,0.5\n", encoding="utf-8")
-    assert "model good appears twice on task a, query q0" in refused("leaderboard", table)
+    assert re.search(r"\bgood .*twice .*\ba, query q0\b", refused("leaderboard", table))
 
 
 def test_queries_that_a_model_lacks_are_counted(tmp_path: Path) -> None:
@@ -135,9 +136,9 @@ def test_queries_that_a_model_lacks_are_counted(tmp_path: Path) -> None:
         lines = [f"q{one} Q0 r 1 1 t\n" for one in range(n)]
         (tmp_path / "faq" / f"{name}.run").write_text("".join(lines), encoding="utf-8")
     found = call("leaderboard", tmp_path, "-m", "RR")
-    assert "that lack a ranking count as empty ones: part 2" in " ".join(found.stdout.split())
+    assert re.search(r"lack a ranking [\w ]+: part 2\b", " ".join(found.stdout.split()))
     assert not found.stderr
-    assert "neither a saved evaluation nor a result file" in refused("leaderboard", tmp_path / "faq", tmp_path)
+    assert "neither a saved evaluation" in refused("leaderboard", tmp_path / "faq", tmp_path)
 
 
 def test_orders_of_systems(tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_orders_of_systems(tmp_path: Path) -> None:
         assert f"{name} is for rankings" in refused("agree", tmp_path / "expected", tmp_path / "worst", name, *value)
     saved = [tmp_path / "expected" / f"{name}.json" for name in runs]
     assert "Orders of the systems" not in ok("compare", *saved)
-    assert "one order alone: give two measures" in " ".join(ok("compare", *saved, "--orders").split())
+    assert "one order alone" in " ".join(ok("compare", *saved, "--orders").split())
     (tmp_path / "qrels").write_text("".join(f"{query} 0 r 1\n" for query in qrels), encoding="utf-8")
     for name, run in runs.items():
         lines = [f"{q} Q0 {doc} 1 {score} t\n" for q, own in run.items() for doc, score in own.items()]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import FigureError
+from deadheat.errors import FigureError
 from support.figure_data import notes_of, rows_of, title_of
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,19 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DuplicateError, ParameterError
 from deadheat.core.stats.units import Units
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
 from deadheat.plugins.leaderboard.report import report_leaderboard
 from deadheat.plugins.leaderboard.separation import pairwise_errors
+from support.numbers_in_text import numbers_in
+from support.report_facts import facts_of_object
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 from support.small_bench import CASES, DOCUMENTS, known
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 
 def table(values: FloatArray, *, has_queries: bool = True) -> pl.DataFrame:
@@ -176,13 +179,17 @@ def test_models_without_all_tasks_are_apart() -> None:
 
 def test_the_headline_names_all_that_share_the_best_mean(tmp_path: Path) -> None:
     given = pl.DataFrame({"task": ["x", "x", "y", "y"], "model": ["a", "b", "a", "b"], "value": [0.5, 0.6, 0.7, 0.6]})
-    assert str(dh.leaderboard(given)).startswith("a and b share the best mean value; which differences are sure is not")
-    assert str(dh.leaderboard(given[:2])).startswith("b has the best mean value; which differences are sure is not")
+    for some, start in ((given, "a and b share the best"), (given[:2], "b has the best")):
+        headline = str(dh.leaderboard(some)).partition("\n\n")[0]
+        assert headline.startswith(start)
+        assert "sure is not known" in " ".join(headline.split())
     lacks = pl.concat([given, pl.DataFrame({"task": ["x"], "model": ["c"], "value": [0.55]})])
-    assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model has the best mean value.")
+    assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model ")
     sure = dh.leaderboard(table(drawn(2, 30, 3, effect=0.4)))
-    assert str(sure).startswith("m0 is above all others by more than chance.\n\nneighbours  0 of 2 pairs cannot be")
-    assert str(dh.leaderboard(given[:1])).startswith("a is the only model on all tasks.")
+    assert str(sure).startswith("m0 is above all others by more ")
+    assert facts_of_object(sure).get("neighbours", "0 of 2 pairs").startswith("0 of 2 pairs")
+    assert re.search("^neighbours +0 of 2 pairs", str(sure), re.MULTILINE)
+    assert str(dh.leaderboard(given[:1])).startswith("a is the only model ")
     query = {"r": 0.5, "d": 0.5}
     folder = runs(tmp_path, {"t": {"a": query, "b": query}, "u": {"a": query}})
     facts = report_leaderboard(dh.leaderboard(folder, measure="RR", missing="bounds")).facts
@@ -259,13 +266,13 @@ def test_all_tasks_that_decide_are_named() -> None:
     assert found.deciding_task == "t0"
     assert "without t0 steady leads" in " ".join(str(found).split())
     decides = next(fact.text for fact in report_leaderboard(found).facts if fact.heading == "decides")
-    assert decides == "t0, t1: without each of these another leads"
+    assert decides.startswith("t0, t1: ")
 
 
 def test_a_leaderboard_is_of_one_measure(tmp_path: Path) -> None:
     folder = runs(tmp_path, {task: {"a": {"r": 1.0}, "b": {"r": 0.5, "x": 1.0}} for task in ("one", "two")})
     assert dh.leaderboard(folder, measure="RR").models[0] == "a"
-    with pytest.raises(dh.DeadheatError, match="cannot read the measure 'RR AP'"):
+    with pytest.raises(dh.DeadheatError, match="measure 'RR AP'"):
         dh.leaderboard(folder, measure="RR AP")
 
 
@@ -468,10 +475,11 @@ def test_models_of_equal_means_keep_their_order_where_rounding_separates_them() 
 def test_the_headline_names_those_that_share_the_best_mean_where_intervals_are_known() -> None:
     values = drawn(1, 40, 4, effect=0.9)
     values[:, :, 1] = values[:, :, 0]
-    assert str(dh.leaderboard(table(values))).startswith("m0 and m1 share the best mean value.\n")
+    assert re.match(r"m0 and m1 share [\w ]+\.\n", str(dh.leaderboard(table(values))))
     values[:, :, 2] = values[:, :, 0] + np.where(np.arange(40) % 2, 0.3, -0.31)
     start = " ".join(str(dh.leaderboard(table(values))).split())
-    assert start.startswith("m0 and m1 share the best mean value; 1 of 2 other models cannot be told from them.")
+    assert start.startswith("m0 and m1 share the best mean ")
+    assert numbers_in(start)[:2] == [1, 2]  # that cannot be told from these, of others
     assert "not told apart m2 neighbours" in start
 
 
@@ -491,17 +499,18 @@ def test_what_weighted_queries_are_worth_is_said() -> None:
     found = dh.leaderboard({"t": given})
     numbers = np.array(list(weights.values()))
     worth = numbers.sum() ** 2 / (numbers**2).sum()
-    assert f"means of t are weighted: 30 queries are worth {worth:.1f} of equal weight" in found.notes
+    (note,) = (note for note in found.notes if "weighted" in note)
+    assert numbers_in(note) == [30, round(worth, 1)]
     assert found.mean_low.tolist() == pytest.approx(sorted((one["RR"].mean for one in given.values()), reverse=True))
     plain = {name: dh.evaluate(QRELS, drawn_run(seed), "RR", weights=None) for seed, name in enumerate("ab")}
     assert not dh.leaderboard({"t": plain}).notes
-    with pytest.raises(DataError, match="a on t and b on t were evaluated with different weights"):
+    with pytest.raises(DataError, match=r"a on t and b on t .*weights"):
         dh.leaderboard({"t": {"a": given["a"], "b": plain["b"]}})
 
 
 def test_evaluations_of_a_task_have_the_same_conventions() -> None:
     given = {name: dh.evaluate(QRELS, drawn_run(0), "RR", ties=ties) for name, ties in (("a", "best"), ("b", "worst"))}
-    with pytest.raises(DataError, match="a on t and b on t were evaluated under different conventions"):
+    with pytest.raises(DataError, match=r"a on t and b on t .*conventions"):
         dh.leaderboard({"t": given})
 
 
@@ -511,7 +520,7 @@ def test_queries_that_are_worth_few_give_no_intervals() -> None:
     given = {name: dh.evaluate(QRELS, drawn_run(seed), "RR", weights=weights) for seed, name in enumerate("ab")}
     found = dh.leaderboard({"t": given})
     assert found.uncertainty is None
-    assert found.unknown.startswith("30 queries worth 1.1 of equal weight, and ")
+    assert numbers_in(found.unknown)[:2] == [30, round((1000 + 29) ** 2 / (1000**2 + 29), 1)]
 
 
 @HEAVY
@@ -545,7 +554,7 @@ def test_a_value_of_1_that_is_rounded_is_on_the_scale_of_others() -> None:
 
 def test_evaluations_of_one_name_are_named_with_their_task() -> None:
     own = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR")
-    with pytest.raises(ParameterError, match="two runs in task u are named 'run'"):
+    with pytest.raises(ParameterError, match=r"task u .*named 'run'"):
         dh.leaderboard({"t": [own], "u": [own, own]})
 
 
@@ -600,7 +609,7 @@ def test_result_files_of_mteb(tmp_path: Path) -> None:
     (tmp_path / "other" / "all.json").write_text(json.dumps(document), encoding="utf-8")
     assert dh.leaderboard(tmp_path / "other" / "all.json").models == ("a", "b")
     wrong = mteb_file(tmp_path, "org/one", "Task0", {"test": [float("nan")]})
-    with pytest.raises(DataError, match="main score of Task0, split test, subset s0, is not a finite") as error:
+    with pytest.raises(DataError, match=r"Task0, .*test, .*s0, .*finite") as error:
         dh.leaderboard(tmp_path)
     assert error.value.path == wrong
     mteb_file(tmp_path, "org/one", "Task0", {})

@@ -26,7 +26,7 @@ from deadheat.plugins.leaderboard.separation import (
 )
 
 if TYPE_CHECKING:
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 
 def units(values: FloatArray) -> Units:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from deadheat.core.arrays import BoolArray, FloatArray
+    from deadheat.api import BoolArray, FloatArray
     from deadheat.core.stats.units import Units
 
 FOLDER = ROOT / "docs" / "figures"

@@ -17,8 +17,8 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.core import hooks
-from deadheat.core.errors import NothingJudgedWarning, ParameterError
 from deadheat.core.report.cells import format_cell
+from deadheat.errors import NothingJudgedWarning, ParameterError
 from deadheat.plugins.page import Input, Subject, page_of
 from deadheat.plugins.page.data import data_of, gathered
 from deadheat.plugins.page.pictures import compact

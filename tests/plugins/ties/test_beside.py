@@ -10,13 +10,13 @@ import pytest
 import pytrec_eval
 
 import deadheat as dh
-from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.run import Run
-from deadheat.core.errors import DataError, ParameterError
+from deadheat import Qrels, Run
 from deadheat.core.evaluation.rule_difference import difference_of, differences
 from deadheat.core.settings import Conventions
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.ties.beside import evaluate_beside
 from oracle.random_cases import BATCHES, Batch
+from support.error_parts import raises_parts
 from support.random_runs import QRELS, RUNS
 
 EXACT = Conventions()
@@ -102,7 +102,7 @@ def test_without_queries_that_count() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ParameterError, match="beside must be one of 'doc_id', 'input', got 'best'"):
+    with raises_parts(ParameterError, argument="beside", given="best", allowed=("doc_id", "input")):
         dh.tie_profile({"q": {"a": 1}}, {"q": {"a": 1}}, beside="best")
 
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, ParameterError
-from deadheat.plugins.ties.coarsening import coarsen
+from deadheat import coarsen
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError
 from deadheat.plugins.ties.coarsening_profile import LEVELS, coarsening_profile
 from support.demo import DEMO
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DeadheatWarning, ParameterError
-from deadheat.plugins.ties.coarsening import coarsen
+from deadheat import coarsen
+from deadheat.errors import DeadheatWarning, ParameterError
 from support.shared_data import SOME_LLM_RUNS, hpo_run, llm_run, needs_shared_data
 
 if TYPE_CHECKING:

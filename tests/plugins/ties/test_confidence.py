@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, ParameterError, UnknownMeasureError
-from deadheat.plugins.ties.confidence import evaluate_with_confidence
+from deadheat import evaluate_with_confidence
+from deadheat.errors import DataError, DuplicateError, ParameterError, UnknownMeasureError
 from oracle.binary import Judged, Ranking
 from oracle.plackett_luce import all_orders, mean
 from oracle.reference import REFERENCE
 from support.demo import DEMO
+from support.error_parts import raises_parts
 
 MEASURES: dict[str, tuple[str, dict[str, Any]]] = {
     "nDCG@3": ("nDCG", {"cutoff": 3}),
@@ -261,5 +262,5 @@ def test_bad_data() -> None:
         evaluate_with_confidence(qrels, run, twice, "RR", scale=1.0)
     with pytest.raises(DataError):
         evaluate_with_confidence(qrels, {"r": {"a": 1}}, run, "RR", scale=1.0)
-    with pytest.raises(ParameterError, match="then_by must be one run, got 2 runs"):
+    with raises_parts(ParameterError, argument="then_by", found="2 runs", allowed="one run"):
         evaluate_with_confidence(qrels, run, [run, run], "RR", scale=1.0)

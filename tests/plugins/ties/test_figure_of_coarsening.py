@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import FigureError
+from deadheat.errors import FigureError
 from support.command import ok
 from support.figure_data import rows_of
 

@@ -12,8 +12,9 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.core.errors import FigureError, SourceTypeError
+from deadheat.errors import FigureError, SourceTypeError
 from support.figure_data import TIES, notes_of, row_of, rows_of, title_of
+from support.numbers_in_text import numbers_in
 
 
 @pytest.mark.parametrize(("draw", "column"), [(figures.tie_ratio, "tie_ratio"), (figures.largest_tie, "largest_tie")])
@@ -29,13 +30,13 @@ def test_each_query_is_a_point_and_equal_ones_are_counted(draw: Callable[..., al
     assert "color" not in many.to_dict()["layer"][1]["encoding"]
     r = np.corrcoef(TIES[column], TIES["difference"].abs())[0, 1]
     assert f"r = {r:.2f}" in title_of(draw(TIES))
-    assert "change RR of 5 of 8 pairs of query and run" in title_of(draw(TIES))
+    assert "RR of 5 of 8 pairs" in title_of(draw(TIES))
 
 
 def test_without_any_variation_there_is_no_correlation() -> None:
     chart = figures.tie_ratio(TIES.with_columns(tie_ratio=pl.lit(1.0)))
     assert "no r with the tie ratio" in title_of(chart)
-    assert "the tie ratio is the same in all queries" in notes_of(chart)
+    assert "tie ratio is the same in all" in notes_of(chart)
 
 
 def test_a_histogram_counts_every_query_once() -> None:
@@ -51,16 +52,13 @@ def test_a_histogram_counts_every_query_once() -> None:
             last = row["high"] == pytest.approx(0.5)
             below = (pl.col("difference") <= row["high"] + 1e-9) if last else (pl.col("difference") < row["high"])
             assert row["n_queries"] == len(inside.filter(below))
-    assert (
-        title_of(figures.tie_histogram(TIES))
-        == "Ties broken by document id, as trec_eval, give another RR on 5 of 8 pairs of query and run,"
-        " up to +0.500 (q3)"
-    )
+    title = title_of(figures.tie_histogram(TIES))
+    assert numbers_in(title) == [5, 8, 0.5]  # pairs of query and run, of all, and the largest difference
+    assert "document id" in title
+    assert title.endswith("(q3)")
     settled = TIES.with_columns(difference=pl.lit(0.0), traditional=pl.col("exact"))
-    assert (
-        title_of(figures.tie_histogram(settled))
-        == "Ties broken by document id, as trec_eval, give the exact RR on all of 8 pairs of query and run"
-    )
+    title = title_of(figures.tie_histogram(settled))
+    assert "the exact RR on all of 8 pairs" in title
 
 
 def test_a_correlation_is_of_the_differences_by_two_measures() -> None:
@@ -70,7 +68,7 @@ def test_a_correlation_is_of_the_differences_by_two_measures() -> None:
     assert sum(row["n_queries"] for row in rows_of(chart)) == 8
     for row in rows_of(chart):
         assert row["y"] == pytest.approx(0.1 - 2 * row["x"])
-    with pytest.raises(FigureError, match="a correlation is between two measures, and there is RR"):
+    with pytest.raises(FigureError, match=r"two measures, .* is RR"):
         figures.tie_correlation(TIES)
 
 
@@ -88,10 +86,9 @@ def test_the_mean_tie_ratio_is_a_bar_of_each_run() -> None:
     chart = figures.mean_tie_ratio(pl.concat([TIES, TIES.with_columns(measure=pl.lit("AP"))]))
     bars = {row["run"]: (row["ratio"], row["n_queries"]) for row in rows_of(chart)}
     assert bars == {"one": ((0 + 0.5 + 1 + 1) / 4, 4), "other": ((0 + 0 + 0.5 + 0.5) / 4, 4)}
-    assert title_of(chart) == "Of a query's documents tie 25% in other, 62% in one (mean over 4 queries)"
-    assert title_of(figures.mean_tie_ratio(TIES.filter(run="one"))).startswith(
-        "Of a query's documents tie 62% in one ("
-    )
+    assert "25% in other, 62% in one (" in title_of(chart)
+    assert numbers_in(title_of(chart)) == [0.25, 0.62, 4]
+    assert numbers_in(title_of(figures.mean_tie_ratio(TIES.filter(run="one"))))[:1] == [0.62]
 
 
 def test_an_overview_is_the_figures_themselves() -> None:
@@ -129,7 +126,8 @@ def test_an_overview_is_the_figures_themselves() -> None:
             assert part["layer"] == alone["layer"]
             assert page["datasets"][part["data"]["name"]] == rows_of(chart)
     assert [len(figures.overview(table).concat) for table, _, _ in pages] == [6, 4, 3]
-    assert title_of(figures.overview(ties)) == "What ties broken by document id, as trec_eval, change in 2 runs"
+    assert "document id" in title_of(figures.overview(ties))
+    assert title_of(figures.overview(ties)).endswith(" in 2 runs")
     assert figures.rendered(figures.overview(one), "svg").startswith(b"<svg")
 
 
@@ -156,7 +154,7 @@ def test_a_table_without_what_is_needed_is_refused() -> None:
         figures.tie_ratio(TIES.with_columns(exact=pl.lit(None, pl.Float64)))
     with pytest.raises(FigureError, match="there are no values"):
         figures.tie_ratio(TIES.head(0))
-    with pytest.raises(FigureError, match=r"give tie_profile\(\) the qrels too"):
+    with pytest.raises(FigureError, match=r"tie_profile\(\)"):
         figures.tie_ratio(dh.tie_profile({"q": {"a": 1, "b": 1}}))
 
 
@@ -169,4 +167,4 @@ def test_what_is_no_profile_is_refused() -> None:
 
 def test_titles_count_queries_of_one_run_and_pairs_of_several() -> None:
     assert "change RR of 3 of 4 queries" in title_of(figures.tie_ratio(TIES.filter(run="one")))
-    assert "change RR of 5 of 8 pairs of query and run" in title_of(figures.tie_ratio(TIES))
+    assert "RR of 5 of 8 pairs" in title_of(figures.tie_ratio(TIES))

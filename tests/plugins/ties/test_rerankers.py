@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.ties.rerankers import (
     PLAIN,
     PRESETS,
@@ -21,12 +21,13 @@ from deadheat.plugins.ties.rerankers import (
     simulate_rerankers,
     simulate_scenarios,
 )
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from deadheat.plugins.ties.rerankers import Simulation
+    from deadheat import Simulation
 
 NAMES = ["low", "medium", "high", "very-high"]
 
@@ -126,7 +127,7 @@ def test_scenarios_are_small_and_three_in_ten_have_ties() -> None:
     assert simulation.queries["query_type"].unique().to_list() == ["scenario"]
     assert simulation.summary()["share_with_ties"].to_list() == [np.mean(with_ties)] * 2
     assert simulate_scenarios(20, measures="AP").summary()["measure"].to_list() == ["AP"]
-    with pytest.raises(ParameterError, match="n_scenarios must be a whole number from 1 on"):
+    with raises_parts(ParameterError, argument="n_scenarios", given=0, allowed="a whole number from 1 on"):
         simulate_scenarios(0)
 
 

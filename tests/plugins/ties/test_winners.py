@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.measures import parse_measure
+from deadheat import parse_measure
 from deadheat.plugins.compare.flips import Side, TieSums, side_of
 from deadheat.plugins.ties.coarsening_profile import winner
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 import deadheat as dh
-from support.command import call, ok
+from deadheat.errors import NotKeptError
+from support.command import call, error_of, names_in, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,17 +45,19 @@ def test_it_is_saved_and_scored_again_and_again() -> None:
     options = ["--save", "saved.json", "--save-depth", "12", "--label", "first", "--commit", "abc"]
     out = ok("evaluate", "qrels.json", "run.json", "-m", "nDCG@10 RR", *options)
     assert "saved.json" in out
-    out = ok("rescore", "saved.json", "new.json", "--save", "next.json", "--ids", "ids.csv")
-    assert "of the ranking the first 12 documents of each list are known" in " ".join(out.split())
-    assert "documents renamed in the ranking: 1 of 1" in " ".join(out.split())
+    out = " ".join(ok("rescore", "saved.json", "new.json", "--save", "next.json", "--ids", "ids.csv").split())
+    assert "first 12 documents of each" in out
+    assert re.search(r"renamed [\w ]+: 1 of 1\b", out)
     assert "not found" not in out  # what was not kept may well be found
     found = dh.load_evaluation("next.json")
     assert found.origin == dh.load_evaluation("saved.json").origin
     assert (found.origin.label, found.origin.commit, found.known_depth) == ("first", "abc", 12)  # type: ignore[union-attr]
     result = call("rescore", "next.json", "-m", "RR AP P@20")
     assert result.exit_code == 3
-    assert "was saved with too little of its ranking for" in result.stderr
-    assert "AP (1 query: 'q1'), P@20 (1 query: 'q1')" in result.stderr
+    error = error_of("rescore", "next.json", "-m", "RR AP P@20")
+    assert isinstance(error, NotKeptError)
+    assert error.queries == {"AP": ("q1",), "P@20": ("q1",)}
+    assert names_in(result.stderr)[:2] == ["q1", "q1"]
 
 
 def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
@@ -65,7 +69,7 @@ def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
     assert new.name.endswith("-run.json")
     ok("rescore", "results/main.json", "new.json", "--save", "again/", "--replace")
     assert {one.name for one in (folder / "again").iterdir()} == {new.name, "main.json"}
-    assert "--replace is of a saved evaluation" in call("rescore", "results/main.json", "--replace").stderr
+    assert names_in(call("rescore", "results/main.json", "--replace").stderr)[0] == "--replace"
 
 
 @pytest.mark.parametrize(
@@ -88,13 +92,7 @@ def test_what_is_refused(arguments: list[str], code: int, told: str) -> None:
 
 def test_without_a_ranking_and_without_a_file() -> None:
     ok("evaluate", "qrels.json", "run.json", "--save", "saved.json", "--save-depth", "0", "-m", "RR")
-    assert "run was saved without its ranking" in call("rescore", "saved.json", "new.json").stderr
+    assert "without its ranking" in call("rescore", "saved.json", "new.json").stderr
     result = call("evaluate", "qrels.json", "run.json", "--label", "x")
-    assert (
-        result.exit_code,
-        "--label is of a saved evaluation: give --save FILE.json or --save FOLDER/ too" in result.stderr,
-    ) == (
-        2,
-        True,
-    )
+    assert (result.exit_code, names_in(result.stderr)) == (2, ["--label", "--save", "--save"])
     assert call("rescore", "run.json", "new.json").exit_code == 3

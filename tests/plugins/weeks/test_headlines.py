@@ -6,6 +6,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.plugins.weeks.report_history import report_history
+from support.numbers_in_text import numbers_in
 from support.random_runs import QRELS, RUNS
 
 
@@ -39,16 +40,16 @@ def test_a_history_with_a_new_question_gives_the_mean_over_the_shared_queries() 
     new = dh.evaluate(qrels, run, "Hit@1", missing="skip")
     found = dh.history([old, new])
     report = report_history(found)
-    assert report.headline == "Hit@1 is as before, 1.0000 over the 2 shared queries."
-    assert report.summary[0].sentence == (
-        "Hit@1: 1.0000 over the 2 shared queries, as before, 0.6667 over all 3 queries"
-    )
+    headline = "Hit@1 is as before, 1.0000 over the 2 shared queries."
+    assert report.headline == headline
+    assert report.summary[0].heading == "Hit@1"
+    assert numbers_in(report.summary[0].text) == [1.0, 2, 0.6667, 3]
     title = found.plot("history").to_dict()["title"]["text"]
-    assert " ".join(title) == "Hit@1 is 0.667 (3 queries) and changed by 0 over the 2 shared queries"
+    assert numbers_in(" ".join(title)) == [0.667, 3, 0, 2]
     # backwards, the shared two have no other mean
     report = report_history(dh.history([new, old]))
-    assert report.headline == "Hit@1 is as before, 1.0000 over the 2 shared queries."
-    assert report.summary[0].sentence == "Hit@1: 1.0000 over the 2 shared queries, as before"
+    assert report.headline == headline
+    assert numbers_in(report.summary[0].text) == [1.0, 2]
 
 
 def test_a_history_of_a_rise_beside_a_new_question() -> None:
@@ -57,7 +58,9 @@ def test_a_history_of_a_rise_beside_a_new_question() -> None:
     old = dh.evaluate(qrels, {f"q{n}": ["other", "x"] for n in range(8)}, "RR", missing="skip")
     new = dh.evaluate(qrels, {f"q{n}": ["x" if n < 8 else "other"] for n in range(9)}, "RR", missing="skip")
     report = report_history(dh.history([old, new]))
-    assert report.headline == "RR rose by 0.5000 to 1.0000 over the 8 shared queries, by more than chance."
+    assert report.headline.startswith("RR rose by ")
+    assert numbers_in(report.headline) == [0.5, 1.0, 8]
+    assert report.headline.endswith(", by more than chance.")
     # all 2 ** 8 signs, of which the 2 where all are the same are as extreme
     rise = f"+0.5000 to 1.0000 over the 8 shared queries, p adj {2 / 2**8:.4f}"
     assert report.summary[0].sentence == f"RR: {rise}, {8 / 9:.4f} over all 9 queries"
@@ -67,9 +70,11 @@ def test_a_history_without_a_shared_query_has_no_change() -> None:
     qrels = {"a": ["x"], "b": ["y"]}
     steps = [dh.evaluate(qrels, {query: docs}, "RR", missing="skip") for query, docs in qrels.items()]
     found = dh.history(steps)
-    assert report_history(found).headline == "RR is 1.0000, over other queries than before."
+    headline = report_history(found).headline
+    assert headline == "RR is 1.0000, over other queries than before."
     title = found.plot("history").to_dict()["title"]["text"]
-    assert " ".join(title) == "RR is 1.000 (1 query), over other queries than before"
+    assert " ".join(title).partition(", ")[2] == headline.partition(", ")[2].removesuffix(".")
+    assert numbers_in(" ".join(title)) == [1.0, 1]
 
 
 def test_a_history_of_one_evaluation_names_no_test() -> None:
@@ -83,4 +88,6 @@ def test_a_change_too_small_to_print_is_not_called_zero() -> None:
     docs = [f"d{n:03}" for n in range(300)]
     runs = [{"q": {doc: -n for n, doc in enumerate(docs)}}, {"q": {doc: -n for n, doc in enumerate(docs[1:])}}]
     steps = [dh.evaluate({"q": {"d200": 1}}, dh.Run(run, name="s"), "RR") for run in runs]
-    assert report_history(dh.history(steps)).headline == "RR rose by 2e-05 to 0.0050, not by more than chance."
+    headline = report_history(dh.history(steps)).headline
+    assert numbers_in(headline) == [2e-05, 0.005]
+    assert headline.endswith(", not by more than chance.")

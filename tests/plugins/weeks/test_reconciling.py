@@ -10,15 +10,16 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.changes import compare_judgments
-from deadheat.core.errors import DataError, NothingJudgedWarning, ParameterError
 from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.errors import DataError, NothingJudgedWarning, ParameterError
 from deadheat.plugins.gates.report import report_gate
+from support.error_parts import raises_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat import Evaluation
 
 Judged = dict[str, dict[str, float]]
 rng = random.Random(4)
@@ -103,7 +104,7 @@ def test_rescoring_the_earlier_ranking_first_changes_no_comparison(tmp_path: Pat
         assert anew.together is not None
         assert anew.together.not_asked == ("new",)
     assert before.rescored(LESS, missing="empty").to_dict() == dh.evaluate(LESS, run, MEASURES).to_dict()
-    with pytest.raises(DataError, match="share no query: qrels has 'other'; run has 'q00'"):
+    with pytest.raises(DataError, match=r"'other'; .*'q00'"):
         before.rescored({"other": {"d1": 1}})
     # a list without judgments was asked
     assert made(QRELS, NEW, "1").rescored(ADDED).query_ids.tolist() == [*sorted(ADDED)]
@@ -150,18 +151,18 @@ def test_what_is_not_known_is_asked_or_refused() -> None:
             with pytest.raises(DataError, match=asks):
                 reconciled(dict(zip("ab", pair, strict=True)), way)
     later = made(ADDED, NEW, "2026-01-02")
-    with pytest.raises(DataError, match=r"different qrels \(SHA-256 .*; from a to b: 21 queries: 20 the same"):
+    with pytest.raises(DataError, match=r"from a to b: 21 .*: 20 the"):
         reconciled({"a": before, "b": later}, "strict")
-    with pytest.raises(ParameterError, match="judgments must be one of 'rescore', 'shared', 'strict'"):
+    with raises_parts(ParameterError, argument="judgments", given="rescored", allowed=("rescore", "shared", "strict")):
         reconciled({"a": before, "b": later}, "rescored")
     # without its ranking, or with one that was drawn, the default is what it was before there was a choice
     for lacking in (before.keeping(0), made(QRELS, OLD, "2026-01-01", ties="random", rng=1)):
         newer = made(ADDED, NEW, "2026-01-02", ties=lacking.ties, rng=1)
-        with pytest.raises(DataError, match=r"different qrels.* give judgments='shared'"):
+        with pytest.raises(DataError, match="judgments='shared'"):
             reconciled({"a": lacking, "b": newer})
         found, _ = reconciled({"a": lacking, "b": newer}, "shared")
         assert [len(one.query_ids) for one in found.values()] == [20, 20]
-    with pytest.raises(DataError, match="a was saved without its ranking"):
+    with pytest.raises(DataError, match=r"^a .*without its ranking"):
         reconciled({"a": before.keeping(0), "b": later}, "rescore")
     with pytest.raises(DataError, match="no query with equal judgments"):
         reconciled({"a": before, "b": made({"new": {"d1": 1.0}}, NEW, "2")}, "shared")
@@ -183,7 +184,7 @@ def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
     assert report_gate(result, marks=True).heading.startswith("⚠ run: 1 gate passed")
     alone = made(QRELS, run, "2026-01-01", ["AP"])
     alone.run = before.run
-    with pytest.raises(DataError, match="too little is known of old for AP, and no other measure was evaluated"):
+    with pytest.raises(DataError, match=r"too little .*old for AP"):
         reconciled({"old": alone, "new": made(far, NEW, "2026-01-02", ["AP"])})
 
 

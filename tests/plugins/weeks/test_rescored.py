@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, FileFormatError, MeasureError, NotKeptError, ParameterError
 from deadheat.core.evaluation.origin import BRANCHES, COMMITS, Origin
 from deadheat.core.measures.orders import OrdersMeasure
 from deadheat.core.settings import Conventions
+from deadheat.errors import DataError, FileFormatError, MeasureError, NotKeptError, ParameterError
 from deadheat.plugins.weeks.rescoring import rescore
 from oracle.variants import VARIANTS
 from support.shared_data import HPO_RUNS, LLM_RUNS, needs_shared_data, sources_of
@@ -25,7 +25,7 @@ from support.tampering import seal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat import Evaluation
 
 Judged = dict[str, dict[str, float]]
 NOTATIONS = list(dict.fromkeys(one.notation(cutoff) for one in VARIANTS for cutoff in one.cutoffs))
@@ -215,12 +215,12 @@ def test_what_cannot_be_scored_again(tmp_path: Path) -> None:
     bare = kept_through(tmp_path / "bare.json", dh.evaluate(QRELS, RUN, "P@5"), 0)
     assert bare.run is None
     assert bare.qrels.to_dict() == QRELS
-    with pytest.raises(DataError, match="run was saved without its ranking"):
+    with pytest.raises(DataError, match=r"^run .*without its ranking"):
         bare.rescored(QRELS)
     part = loaded.select(np.array([0]))
     with pytest.raises(DataError, match="without its ranking"):
         part.rescored(QRELS)
-    with pytest.raises(ParameterError, match="run has a judge's labels, and cannot be scored again"):
+    with pytest.raises(ParameterError, match=r"^run .*judge's labels"):
         dh.evaluate(QRELS, RUN, "P@5", judge=QRELS | {"more": {"d1": 1}}).rescored()
 
 
@@ -305,7 +305,7 @@ def test_documents_that_were_renamed_since(tmp_path: Path) -> None:
     for ids, told in wrong:
         with pytest.raises(DataError, match=told):
             loaded.rescored(other, ids=ids)
-    with pytest.raises(DataError, match="document 'd1' is retrieved 2 times"):
+    with pytest.raises(DataError, match="'d1' is retrieved 2 times"):
         loaded.rescored(other, ids={"d2": "d1"})
     with pytest.raises(ParameterError, match="ids needs the judgments"):
         loaded.rescored(ids=new)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.documents import checksum
+from deadheat.errors import DataError, ParameterError
 from support.command import call, ok
 from support.error_parts import raises_parts
 
