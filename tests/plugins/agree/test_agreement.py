@@ -12,8 +12,8 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, ParameterError
 from deadheat.core.kernels import agreement
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from oracle.orders import all_orders
 from support.shared_data import LLM_RUNS, llm_run, needs_shared_data, run_dict
 

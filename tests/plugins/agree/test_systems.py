@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.core.errors import DataError
 from deadheat.core.report.text import as_text
+from deadheat.errors import DataError
 from deadheat.plugins.compare.report_orders import report_orders
 
 if TYPE_CHECKING:

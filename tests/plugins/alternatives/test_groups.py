@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import (
+from deadheat.core.measures.registration import REGISTRY
+from deadheat.errors import (
     ColumnError,
     DataError,
     DeadheatError,
@@ -19,7 +20,6 @@ from deadheat.core.errors import (
     ParameterError,
     SourceTypeError,
 )
-from deadheat.core.measures.registration import REGISTRY
 from support.command import call, ok
 from support.error_parts import raises_parts
 

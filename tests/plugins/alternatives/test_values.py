@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
 from deadheat.plugins.diversity.covering import count_covers, cover_chance
 from oracle.orders import all_orders
 

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import Measure
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
 from deadheat.plugins.bounds.documents import as_placed, with_ties
 from deadheat.plugins.bounds.ends import ends, has_ends
 from oracle.orders import moments, weighted_rankings

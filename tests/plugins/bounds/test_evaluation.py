@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError, ParameterError
+from deadheat.errors import MeasureError, ParameterError
 from support.command import call, ok
 
 Nested = dict[str, dict[str, float]]

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
-from deadheat.core.io.files import blocks
+from deadheat.api import blocks
 from deadheat.core.io.formats import find_format
+from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
 from deadheat.plugins.columns import letor
 from deadheat.plugins.columns.letor import is_letor, read_letor
 

@@ -11,7 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import AP, Custom, nDCG
-from deadheat.core.errors import (
+from deadheat.core.settings import Conventions
+from deadheat.errors import (
     ColumnError,
     DataError,
     DeadheatWarning,
@@ -20,7 +21,6 @@ from deadheat.core.errors import (
     ParameterError,
     SourceTypeError,
 )
-from deadheat.core.settings import Conventions
 from deadheat.plugins.columns.scorings import evaluate_scorings, open_scorings
 from oracle.orders import moments, pick_order, rank
 from oracle.random_cases import BATCHES, Case
@@ -29,7 +29,7 @@ from oracle.variants import Variant
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.core.arrays import FloatArray
+    from deadheat.api import FloatArray
 
 NAMES = ["nDCG@3", "AP", "RR(rel=2)", "ERR", "R@4", "MR", "bpref"]
 TABLE = pl.DataFrame(

@@ -16,8 +16,8 @@ from oracle.variants import VARIANTS, Variant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from deadheat.core.arrays import FloatArray
-    from deadheat.core.placements.placements import Placements
+    from deadheat import Placements
+    from deadheat.api import FloatArray
 
 LEVELS = (-1, 0, 1, 2)
 NOT_CHECKED = {

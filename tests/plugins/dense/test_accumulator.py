@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, FileFormatError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, FileFormatError, ParameterError, SourceTypeError
+from support.error_parts import raises_parts
 from support.tampering import seal
 
 MEASURES = ["nDCG@5", "AP", "RR", "ERR@5", "GMAP"]
@@ -143,13 +144,13 @@ def test_a_query_that_comes_again() -> None:
     wanted = once.means()
     in_batches(case, [3, 20, 25], once)
     assert (once.means(), once.n_queries) == (wanted, 40)
-    with pytest.raises(DuplicateError, match=r"the batch has the query 'q\d+', which was here before with other ranks"):
+    with pytest.raises(DuplicateError, match=r"batch .*'q\d+'.* other ranks"):
         once.add(-case[0][:2], case[1][:2], query_ids=case[3][:2])
     never = in_batches(case, [0, 5], dh.Accumulator(MEASURES))
-    with pytest.raises(DuplicateError, match=r"which was here before: repeated='once' counts it once"):
+    with pytest.raises(DuplicateError, match=r"'q\d+'.*repeated='once'"):
         in_batches(case, [4, 9], never)
     assert never.n_queries == 5
-    with pytest.raises(DuplicateError, match=r"the accumulator 'scores' has the query"):
+    with pytest.raises(DuplicateError, match="accumulator 'scores' has"):
         never.merge(never)
 
 
@@ -158,7 +159,7 @@ def test_a_batch_that_is_refused_counts_for_nothing() -> None:
     accumulator.add([[0.1, 0.2]], [[1]], query_ids=["a"])
     with pytest.raises(DataError):
         accumulator.add([[0.1, float("nan")], [0.1, 0.2]], [[1], [0]], query_ids=["b", "c"])
-    with pytest.raises(DataError, match="only one of them has query ids: give query_ids= with every batch"):
+    with pytest.raises(DataError, match=r"only one .*query_ids="):
         accumulator.add([[0.1, 0.2]], [[1]])
     assert accumulator.means() == {"RR": 1.0}
     assert accumulator.n_queries == 1
@@ -166,7 +167,7 @@ def test_a_batch_that_is_refused_counts_for_nothing() -> None:
 
 def test_batches_without_relevant_documents() -> None:
     accumulator = dh.Accumulator(["RR", "nDCG@5"])
-    with pytest.raises(ParameterError, match="the accumulator has no query yet"):
+    with pytest.raises(ParameterError, match="has no query yet"):
         accumulator.means()
     accumulator.add([[0.1, 0.2]], [[]])
     assert accumulator.means() == {"RR": 0.0, "nDCG@5": 0.0}
@@ -201,7 +202,7 @@ def test_a_state_in_place_of_other_data_is_told_who_takes_it(tmp_path: Path, mad
     accumulator = dh.Accumulator(["RR"])
     accumulator.add([[0.1, 0.2]], [[1]])
     accumulator.save(tmp_path / "state.json")
-    with pytest.raises(FileFormatError, match=r"saved accumulator, expected (run|qrels)\. Accumulator\.resume\(\)"):
+    with raises_parts(FileFormatError, hint="Accumulator.resume() takes it", problem="is a saved accumulator"):
         made(tmp_path / "state.json")
 
 
@@ -235,7 +236,7 @@ def test_a_state_of_other_measures_or_conventions(tmp_path: Path) -> None:
         assert other.n_queries == 0
     with_ids = dh.Accumulator(["RR", "AP"])
     with_ids.add([[0.1, 0.2]], [[1]], query_ids=["a"])
-    with pytest.raises(DataError, match="only one of them has query ids"):
+    with pytest.raises(DataError, match=r"state.*only one .*query_ids="):
         with_ids.resume(path)
 
 
@@ -243,9 +244,14 @@ def test_files_that_are_no_state(tmp_path: Path) -> None:
     path, accumulator = tmp_path / "x.json", dh.Accumulator(["RR"])
     accumulator.add([[0.1, 0.2]], [[1]])
     path.write_text('{"q": {"d": 1}}')
-    with pytest.raises(DataError, match="exists and is not the state of an accumulator: it would be replaced"):
+    with pytest.raises(DataError, match="exists and is not the state"):
         accumulator.save(path)
-    with pytest.raises(FileFormatError, match="holds something else, expected the state of an accumulator"):
+    with raises_parts(
+        FileFormatError,
+        allowed="the state of an accumulator",
+        hint="Accumulator.save writes one",
+        problem="holds something else",
+    ):
         accumulator.resume(path)
     with pytest.raises(DataError):
         accumulator.resume(tmp_path / "none.json")
@@ -293,7 +299,7 @@ def test_bad_arguments() -> None:
     ):
         with pytest.raises(ParameterError, match=message):
             dh.Accumulator(["RR"], **options)
-    with pytest.raises(SourceTypeError, match="expected an Accumulator, got str"):
+    with raises_parts(SourceTypeError, found="str", allowed="an Accumulator"):
         dh.Accumulator(["RR"]).merge("x")  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.dense import tiles
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
@@ -203,14 +203,14 @@ def test_bad_input(arguments: tuple[Any, Any], options: dict[str, Any], message:
 
 
 def test_vectors_without_products() -> None:
-    with pytest.raises(DataError, match="number 1 of document 2 is nan, expected a finite number"):
+    with pytest.raises(DataError, match="number 1 of document 2 is nan"):
         dh.evaluate_embeddings([[1.0, 1.0]], [[1.0, 1.0], [1.0, 2.0], [1.0, float("nan")]], [[0]], ["RR"])
     with pytest.raises(DataError, match="number 0 of query 0 is -inf"):
         dh.evaluate_embeddings([[-float("inf")]], [[1.0]], [[0]], ["RR"])
-    with pytest.raises(DataError, match="query 1 is a vector of zeros, which has no cosine"):
+    with pytest.raises(DataError, match=r"query 1 .*zeros.* cosine"):
         dh.evaluate_embeddings([[1.0], [0.0]], [[1.0]], [[0], [0]], ["RR"], similarity="cosine")
     large = np.array([[3e38, -3e38]], np.float32)
-    with pytest.raises(DataError, match="the product of query 0 and document 1 is too large for its type"):
+    with pytest.raises(DataError, match=r"query 0 .*document 1 .*large"):
         dh.evaluate_embeddings(large, np.concatenate([np.ones_like(large), large]), [[0]], ["RR"])
     assert dh.evaluate_embeddings(large.astype(float), large, [[0]], ["RR"]).means() == {"RR": 1.0}
 

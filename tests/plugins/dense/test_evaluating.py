@@ -14,6 +14,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.plugins.dense import comparing
+from support.error_parts import raises_parts
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5"]
 
@@ -208,9 +209,9 @@ def test_bad_input(arguments: tuple[Any, Any], options: dict[str, Any], message:
 
 
 def test_nan_names_its_place() -> None:
-    with pytest.raises(dh.DeadheatError, match="score of document 1 for query 0 is NaN"):
+    with pytest.raises(dh.DeadheatError, match=r"document 1 .*query 0 is NaN"):
         dh.evaluate_dense([[0.5, float("nan")]], [[0]], ["RR"])
-    with pytest.raises(dh.DeadheatError, match="score of document d2 for query u1 is NaN"):
+    with pytest.raises(dh.DeadheatError, match=r"document d2 .*query u1 is NaN"):
         dh.evaluate_dense([[0.5, float("nan")]], [[0]], ["RR"], query_ids=["u1"], doc_ids=["d1", "d2"])
 
 
@@ -234,7 +235,7 @@ def test_other_objects_with_labels_are_refused(scores: Any) -> None:  # noqa: AN
 
 def test_a_series_is_a_row_of_relevant_documents() -> None:
     assert dh.evaluate_dense([[0.1, 0.5]], [pd.Series([0])], ["RR"]).means() == {"RR": 0.5}
-    with pytest.raises(dh.DeadheatError, match="relevant of query 0 and document 1 is inf, expected a finite number"):
+    with pytest.raises(dh.DeadheatError, match=r"query 0 .*document 1 is inf"):
         dh.evaluate_dense([[0.5, 0.5]], np.array([[0, float("inf")]]), ["RR"])
 
 
@@ -249,9 +250,7 @@ def test_long_doubles_that_float64_would_merge() -> None:
     """As scores they are compared as they are; as relevance they tied, where integers are an error."""
     large = np.array([[2**53, 2**53 + 1]], np.longdouble)
     assert dh.evaluate_dense(large, [[0]], ["RR"]).means() == {"RR": 1 / 2}
-    with pytest.raises(
-        dh.DeadheatError, match=r"relevant of query 0 and document 1 is 9007199254740993.*beyond 2\*\*53"
-    ):
+    with pytest.raises(dh.DeadheatError, match="document 1 is 9007199254740993"):
         dh.evaluate_dense([[0.5, 0.1]], large, ["RR"])
 
 
@@ -261,5 +260,5 @@ def test_ids_are_no_mix(argument: str) -> None:
     masked: dict[str, Any] = {argument: np.ma.array([1, 2], mask=[True, False])}
     with pytest.raises(dh.DeadheatError, match=f"{argument} must be 2 ids, all text or all whole numbers"):
         dh.evaluate_dense([[0.5, 0.1], [0.5, 0.1]], [[0], [1]], ["RR"], **mixed)
-    with pytest.raises(dh.DeadheatError, match=f"{argument} must be an array without a mask"):
+    with raises_parts(dh.DeadheatError, found="a masked array", allowed="an array without a mask"):
         dh.evaluate_dense([[0.5, 0.1], [0.5, 0.1]], [[0], [1]], ["RR"], **masked)

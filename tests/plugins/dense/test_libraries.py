@@ -10,7 +10,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.core.data.rounding import ScorePrecision
-from deadheat.core.errors import DataError, MissingDependencyError, ParameterError
+from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.plugins.dense import comparing, counting
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
@@ -132,7 +132,7 @@ def test_nan_counts_only_where_it_is_retrieved(kind: str, monkeypatch: pytest.Mo
     found = dh.evaluate_dense(array_of(kind, scores), [[0, 1], [2]], ["RR", "R"], mask=array_of(kind, mask))
     assert found.to_dict() == {"0": {"RR": 0.75, "R": 0.5}, "1": {"RR": 1.0, "R": 1.0}}
     assert found.placements.n_retrieved.tolist() == [2, 3]
-    with pytest.raises(DataError, match="score of document 1 for query 0 is NaN"):
+    with pytest.raises(DataError, match=r"document 1 .*query 0 is NaN"):
         dh.evaluate_dense(array_of(kind, scores), [[0], [2]], ["RR"])
 
 
@@ -215,9 +215,7 @@ def test_an_index_too_large_does_not_wrap_around(index: int) -> None:
 
 
 def test_a_relevance_that_float64_would_round() -> None:
-    with pytest.raises(
-        dh.DeadheatError, match=r"relevant of query 0 and document 1 is 9007199254740993, beyond 2\*\*53"
-    ):
+    with pytest.raises(dh.DeadheatError, match="document 1 is 9007199254740993"):
         dh.evaluate_dense(np.zeros((1, 3)), np.array([[0, 2**53 + 1, 0]]), ["DCG"])
     scores = np.array([[2**53, 2**53 + 1]])  # integers are compared as integers
     assert dh.evaluate_dense(scores, [[0]], ["RR"]).means() == {"RR": 0.5}

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.arrays import FloatArray
-from deadheat.core.errors import DataError, MeasureError, ParameterError
+from deadheat import Placements
+from deadheat.api import FloatArray, WeightedMeasure
 from deadheat.core.measures.parameters import parameters
-from deadheat.core.measures.weighted import WeightedMeasure
-from deadheat.core.placements.placements import Placements
+from deadheat.errors import DataError, MeasureError, ParameterError
 from oracle.orders import all_orders
+from support.error_parts import raises_parts
 
 Value = Callable[[list[int], dict[int, int], int], float]
 
@@ -245,7 +245,7 @@ def test_systems_are_compared() -> None:
     (pair,) = dh.compare_evaluations(evs)["nDCG@10"]
     assert abs(pair.difference) == pytest.approx(abs(evs[0]["nDCG@10"].mean - evs[1]["nDCG@10"].mean))
     full = dh.evaluate_dense(rng.random((30, 60)), relevant, ["nDCG@10"], name="full")
-    with pytest.raises(DataError, match="were evaluated with different measures"):
+    with pytest.raises(DataError, match=r"a and full .*measures"):
         dh.compare_evaluations([evs[0], full])
 
 
@@ -267,11 +267,11 @@ def test_measures_without_a_closed_form_are_refused(name: str) -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ParameterError, match="sampled must be a whole number from 1 on"):
+    with raises_parts(ParameterError, argument="sampled", given=0, allowed="a whole number from 1 on"):
         evaluated(random_case(1), ["RR"], 0)
-    with pytest.raises(ParameterError, match="positives must be one of 'together', 'each'"):
+    with raises_parts(ParameterError, argument="positives", given="all", allowed=("together", "each")):
         evaluated(random_case(1), ["RR"], 2, positives="all")
-    with pytest.raises(ParameterError, match="positives is about sampled negatives"):
+    with raises_parts(ParameterError, argument="positives", given="each"):
         dh.evaluate_dense(np.ones((1, 3)), [[0]], "RR", positives="each")
     with pytest.raises(MeasureError, match="sampled= needs relevance 2 or more of all relevant documents"):
         evaluated((np.arange(7.0), {1: 1, 2: 2}, []), ["RR(rel=2)"], 2)

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DuplicateError
+from deadheat.errors import DuplicateError
 from oracle.orders import all_orders
 from oracle.subtopics import diversity
 from support.command import ok
@@ -143,7 +143,7 @@ def test_one_subtopic_is_none_and_a_row_that_comes_twice_is_an_error(tmp_path: P
     plain = written([("q", "a", "0", 1), ("q", "b", "0", 0)], tmp_path / "plain.qrels")
     assert dh.read_qrels(plain).subtopics is None
     twice = written([("q", "a", "1", 1), ("q", "a", "1", 0), ("q", "b", "2", 0)], tmp_path / "twice.qrels")
-    with pytest.raises(DuplicateError, match="document 'a' is judged 2 times"):
+    with pytest.raises(DuplicateError, match="'a' is judged 2 times"):
         dh.evaluate(twice, {"q": {"a": 1.0}})
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.core.data.unread_rows import UnreadRows
-from deadheat.core.errors import ColumnError, DataError, DuplicateError, FileFormatError
 from deadheat.core.io.formats import parquet
+from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError
 from oracle.random_cases import BATCHES
 from support.command import ok
 from support.equal_numbers import MEASURES, rows_of

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.core.placements.place import choose_engine
 from deadheat.core.placements.policies import break_by_rule
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.plugins.engines import by_query as passes
 from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES

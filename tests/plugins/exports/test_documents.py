@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, SwappedFilesError
+from deadheat.errors import DataError, DuplicateError, SwappedFilesError
 from support.changed_documents import changes
 
 HITS = [
@@ -184,7 +184,7 @@ def test_numbers_in_lines_are_ids_or_scores(tmp_path: Path) -> None:
     path.write_text('{"query_id": 1, "results": [{"corpus_id": 7, "score": 2}, {"corpus_id": 8, "score": -0.5}]}\n')
     assert dh.read_run(path).to_dict() == {"1": {"7": 2.0, "8": -0.5}}
     path.write_text('{"query_id": 1, "results": [{"corpus_id": 7, "score": 1e400}]}\n')
-    with pytest.raises(DataError, match=r"x\.jsonl: score is beyond the range of float64: '1e400'"):
+    with pytest.raises(DataError, match=r"x\.jsonl: score .*'1e400'"):
         dh.read_run(path)
 
 
@@ -359,12 +359,10 @@ def test_a_hit_without_a_score_does_not_hide_the_scores_of_others() -> None:
     """If it was the first, all were ranked lists without scores."""
     scored, plain = {"_id": "a", "_score": 2.0}, {"_id": "b"}
     for hits in ((plain, scored), (scored, plain), (plain | {"_score": None}, scored)):
-        with pytest.raises(DataError, match="for query 'q1' has no score, others have one"):
+        with pytest.raises(DataError, match="'q1' has no score"):
             dh.read_run(evaluated(*hits))
     for held in (evaluated(plain, q2=[scored]), evaluated(scored, q2=[plain])):
-        with pytest.raises(
-            dh.DeadheatError, match=r"have a score, those for 'q[12]' have none, expected one shape for all"
-        ):
+        with pytest.raises(dh.DeadheatError, match=r"score, .*'q[12]' have none"):
             dh.read_run(held)
     found = dh.read_run(evaluated(plain, plain | {"_id": "c"}))  # the rating of a hit is no score
     assert found.to_dict() == {"q1": {"b": -1, "c": -2}}

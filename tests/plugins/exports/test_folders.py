@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError
+from deadheat.errors import DataError, DuplicateError
 from support.command import call, ok
+from support.error_parts import raises_parts
 
 
 def response(**scores: float) -> str:
@@ -38,7 +39,7 @@ def test_a_response_in_each_file_named_by_the_query(responses: Path) -> None:
         file.write(response(c=1.0))
     assert dh.read_run(responses).to_dict()["q7"] == {"c": 1.0}
     (responses / "q7.json").write_text(response(c=1.0))
-    with pytest.raises(DuplicateError, match=r"q7.json.gz: two files of query 'q7', expected one"):
+    with raises_parts(DuplicateError, allowed="one", problem="two files of query 'q7'"):
         dh.read_run(responses)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, MissingDependencyError, SourceTypeError
+from deadheat.errors import DataError, MissingDependencyError, SourceTypeError
 from support.command import call, ok
 
 QRELS = {"q": {"a": 2.0, "b": 1.0}}

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ParameterError, SourceTypeError, SwappedFilesError
+from deadheat.errors import ParameterError, SourceTypeError, SwappedFilesError
 from support.command import call, ok
 from support.error_parts import raises_parts
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import (
+from deadheat.core.hooks import commands_by_name
+from deadheat.errors import (
     Advice,
     ColumnError,
     DataError,
@@ -21,7 +22,6 @@ from deadheat.core.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.core.hooks import commands_by_name
 from support.command import call, command, ok
 from support.error_parts import raises_parts
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, MalformedRowError
+from deadheat.errors import ColumnError, MalformedRowError
 from support.command import call, ok
 
 BASIC = 'query,docid,rating\n"say ""hi"", you",d1,3\nnothing rated,,\n =cmd,d2,0\n =cmd,d3,'
@@ -71,7 +71,7 @@ def test_the_ratings_of_one_judge(tmp_path: Path) -> None:
     path = tmp_path / "book.csv"
     path.write_text("query,docid,Doug,Anonymous\nq,a,3,\nq,b,,1\n")
     assert dh.read_qrels(path, columns={"relevance": "Doug"}).to_dict() == {"q": {"a": 3.0}}
-    with pytest.raises(ColumnError, match="without a column 'relevance': found 'query', 'docid', 'Doug', 'Anonymous'"):
+    with pytest.raises(ColumnError, match=r"'relevance'.*'Anonymous'"):
         dh.read_qrels(path)
 
 

@@ -18,7 +18,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
+from support.error_parts import raises_parts
 from support.stand_ins import (
     HaystackDocument,
     LangChainDocument,
@@ -179,7 +180,7 @@ def test_numbers_of_other_libraries_become_plain() -> None:
 def test_results_of_one_query_may_differ_in_form() -> None:
     mixed = [("a", 0.5), {"_id": "b", "_score": 0.25}, {"doc_id": "c", "score": 0.1}, HaystackDocument(id="d", score=0)]
     assert dh.Run.of_results({"q": mixed}).to_dict() == {"q": {"a": 0.5, "b": 0.25, "c": 0.1, "d": 0}}
-    with pytest.raises(DataError, match="result 1 for query 'q' has no score, others have one"):
+    with pytest.raises(DataError, match=r"result 1 .*'q' has no score"):
         dh.Run.of_results({"q": [{"_id": "a"}, {"_id": "b", "_score": 1.0}]})
 
 
@@ -196,7 +197,7 @@ def test_lists_of_semantic_search_have_queries_by_their_place() -> None:
 @pytest.mark.parametrize("twice", [(math.nan, 0.5), (0.5, math.nan), ("high", 0.5), (0.5, "high")])
 def test_the_best_of_what_is_no_number_is_refused(twice: tuple[Any, Any]) -> None:
     results = {"q": [("p1", twice[0]), ("p2", 0.9), ("p1", twice[1])]}
-    with pytest.raises(DataError, match=r"score of document 'p1' for query 'q' is (NaN|not a number: 'high')"):
+    with pytest.raises(DataError, match=r"'p1' .*'q' is (NaN|.*'high')"):
         dh.Run.of_results(results, duplicates="best")
 
 
@@ -204,9 +205,7 @@ CHUNKS = [("p1", 0.5), ("p2", 0.9), ("p1", 0.9), ("p3", 0.1), ("p1", 0.2)]  # of
 
 
 def test_a_document_that_comes_twice() -> None:
-    with pytest.raises(
-        DuplicateError, match=r"document 'p1' comes 3 times for query 'q' \(results 1, 3, 5\), expected"
-    ) as caught:
+    with pytest.raises(DuplicateError, match=r"'p1' .*'q' \(results 1, 3, 5\)") as caught:
         dh.Run.of_results({"q": CHUNKS})
     assert "give duplicates='best'" in str(caught.value)
     best = dh.Run.of_results({"q": CHUNKS}, duplicates="best")
@@ -447,7 +446,7 @@ def test_results_of_chroma_that_are_refused(results: Any, options: dict[str, Any
 
 @pytest.mark.parametrize("make", [dh.Run, dh.Run.of_results])
 def test_ranks_have_a_direction(make: Callable[..., dh.Run]) -> None:
-    with pytest.raises(ParameterError, match="ascending must be False, as there are ranks and no scores, got True"):
+    with raises_parts(ParameterError, argument="ascending", given=True):
         make({"q": ["a", "b"]}, ascending=True)
 
 
@@ -598,9 +597,9 @@ def test_a_score_comes_before_a_grade() -> None:
 
 
 def test_grades_of_some_results_are_an_error() -> None:
-    with pytest.raises(DataError, match="result 2 for query 'q' has no grade, others have one"):
+    with pytest.raises(DataError, match=r"result 2 .*'q' has no grade"):
         dh.Run.of_results({"q": [{"id": "a", "grade": 1}, {"id": "b", "grade": None}]})
-    with pytest.raises(SourceTypeError, match="documents for query 'q' have a score, those for 'r' have grade"):
+    with pytest.raises(SourceTypeError, match=r"'q' .*score, .*'r' .*grade"):
         dh.Run.of_results({"q": [{"id": "a", "score": 1}], "r": [{"id": "a", "grade": 1}]})
     with pytest.raises(DataError, match=r"'8/10'; float\(text.partition\(\"/\"\)\[0\]\) reads grades such as \"8\""):
         dh.Run.of_results({"q": [{"id": "a", "grade": "8/10"}, {"id": "b", "grade": "7/10"}]})
@@ -659,14 +658,14 @@ def test_what_is_no_number_of_every_result_is_no_warning(results: object) -> Non
 
 def test_objects_may_lack_what_the_first_has() -> None:
     """The form of the first was taken for that of all: its lack of a score dropped those of the others."""
-    with pytest.raises(DataError, match="result 1 for query 'q' has no score, others have one"):
+    with pytest.raises(DataError, match=r"result 1 .*'q' has no score"):
         dh.Run.of_results({"q": [SimpleNamespace(id="a"), SimpleNamespace(id="b", score=3.0)]})
 
 
 @pytest.mark.parametrize("options", [{}, {"id": "id"}])
 def test_an_id_that_is_none_is_said_to_be(options: dict[str, Any]) -> None:
     """The error said "write id='id'", and then "Did you mean 'id'?"."""
-    with pytest.raises(DataError, match="the id of result 1 for query 'q' is None, expected text or a whole number"):
+    with pytest.raises(DataError, match=r"id of result 1 .*'q' is None"):
         dh.Run.of_results({"q": [{"id": None, "score": 3}]}, **options)
 
 

@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, DuplicateError, ParameterError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.plugins.fusion.base import METHODS
 from deadheat.plugins.fusion.catalogue import make_method
 from deadheat.plugins.fusion.norms import NORMS
+from support.error_parts import raises_parts
 
 BM25 = {"q": {"x": 1, "y": 1, "z": 0}}
 DENSE = {"q": {"z": 2, "x": 1}}
@@ -122,12 +123,12 @@ def test_infinite_scores_have_ranks_alone() -> None:
     assert fused("rrf", runs)["q"] == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61})
     assert {*fused("sum", runs, norm="rank")["q"]} == {"a", "b"}
     for options in ({}, {"norm": "min-max"}):
-        with pytest.raises(DataError, match=r"run 1 has 1 infinite score \('a'\)"):
+        with pytest.raises(DataError, match=r"run 1 has 1 .*\('a'\)"):
             fused("sum", runs, **options)
 
 
 def test_scores_that_overflow_are_refused() -> None:
-    with pytest.raises(DataError, match="gives 'a' of query 'q' the score inf"):
+    with pytest.raises(DataError, match=r"'a' .*'q' the score inf"):
         fused("sum", [{"q": {"a": 1e308}}, {"q": {"a": 1e308}}])
 
 
@@ -159,14 +160,14 @@ def test_what_does_not_go_together_is_refused(options: dict[str, Any], message: 
 def test_it_takes_two_runs() -> None:
     with pytest.raises(ParameterError, match="two runs or more"):
         dh.fuse([BM25])
-    with pytest.raises(ParameterError, match="a dict of runs by name, or a list"):
+    with raises_parts(ParameterError, argument="runs", given="bm25.run"):
         dh.fuse("bm25.run")
     with pytest.raises(DuplicateError):
         dh.fuse([[("q", "x", 1), ("q", "x", 2)], BM25])
 
 
 def test_judgments_have_a_query_of_the_runs() -> None:
-    with pytest.raises(DataError, match="no query of the runs has judgments"):
+    with pytest.raises(DataError, match=r"^qrels: no query "):
         dh.fuse([BM25, DENSE], "mapfuse", qrels={"other": {"x": 1}})
 
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, MeasureError, ParameterError
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.text import as_text
+from deadheat.errors import DataError, MeasureError, ParameterError
 
 ROWS = [
     {"query_id": "q1", "doc_id": "a", "relevance": 1, "answerable": True},

@@ -3,7 +3,7 @@
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DeadheatWarning
 from deadheat.core.measures import orders
 from deadheat.core.measures.prefix import PrefixMeasure
+from deadheat.errors import DeadheatWarning
 from deadheat.plugins.more_measures import geometric, interpolated
 from support.command import ok
 

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError
+from deadheat.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError
 from oracle.orders import all_orders
 
 Run = dict[str, dict[str, float]]

@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DuplicateError, ParameterError
+from deadheat.errors import DuplicateError, ParameterError
 from oracle.orders import all_orders
+from support.error_parts import raises_parts
 
 Run = dict[str, dict[str, float]]
 Lists = tuple[list[str], ...]
@@ -98,7 +99,7 @@ def test_the_catalogue_is_what_the_run_and_the_popularity_have(k: int) -> None:
     assert (found.n_items, found.coverage) == (3, k / 3)
     known = dh.item_profile(run, {"a": 2, "c": 1, "z": 5}, cutoff=k, n_users=10)
     assert (known.n_items, known.coverage) == (4, k / 4)
-    with pytest.raises(ParameterError, match="n_items must be 3 or more, the items that the run"):
+    with raises_parts(ParameterError, argument="n_items", given=2):
         dh.item_profile(run, cutoff=k, n_items=2)
 
 

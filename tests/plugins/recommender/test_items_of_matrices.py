@@ -12,10 +12,11 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
+from deadheat import ItemProfile
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.dense import comparing, evaluating
-from deadheat.plugins.recommender.item_profile import ItemProfile
 from oracle.orders import all_orders
+from support.error_parts import raises_parts
 
 Case = tuple[np.ndarray, list[list[int]], np.ndarray, np.ndarray]
 MEASURES = ["nDCG@3", "RR@3"]
@@ -147,10 +148,10 @@ def test_batches_are_equal_to_the_bit(tmp_path: Path, *, with_ids: bool) -> None
 def test_states_with_items_and_without_do_not_mix(tmp_path: Path) -> None:
     path, case = tmp_path / "state.json", random_case(6)
     in_batches(case, [0, 7], with_ids=False).save(path)
-    with pytest.raises(DataError, match="was made with items=20, and this accumulator has None"):
+    with pytest.raises(DataError, match=r"items=20.* None"):
         dh.Accumulator(MEASURES).resume(path)
     accumulator = in_batches(case, [0, 7], with_ids=False)
-    with pytest.raises(DataError, match="the batch has other documents than the batches before"):
+    with pytest.raises(DataError, match="batch has other documents"):
         accumulator.add(case[0][:, :30], [[0]] * 7)
     assert accumulator.n_queries == 7
 
@@ -179,7 +180,7 @@ def test_the_popularity_baseline() -> None:
         ev = dh.evaluate_dense(popularity, relevant, ["RR", "Hit@1"], exclude=train, items=True)
         assert ev.to_dict() == dh.evaluate_dense([[3, 1, 1, 0]] * 4, test, ["RR", "Hit@1"], exclude=train).to_dict()
     assert dict(ev.item_profile(1).to_polars().rows()) == {"0": 1, "1": 1.5, "2": 1.5, "3": 0}
-    with pytest.raises(ParameterError, match="n_items must be the number of items, as lists do not say it"):
+    with raises_parts(ParameterError, argument="n_items", given=None):
         dh.popularity(train)
 
 

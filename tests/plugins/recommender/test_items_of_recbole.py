@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.plugins.recommender.item_profile import ItemProfile
+from deadheat import ItemProfile
 
 N_USERS, N_ITEMS, DEPTH = 60, 40, 10
 PADDING = 1  # RecBole counts a catalogue with the item 0, which fills lists up

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deadheat.core.arrays import FloatArray
+from deadheat.api import FloatArray
 from deadheat.plugins.recommender.pairs_of_groups import tabulate_pairs
 
 Statistic: TypeAlias = Callable[[Iterable[int]], float]

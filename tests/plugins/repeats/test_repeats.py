@@ -14,7 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.core import stats
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.plugins.repeats.variances import shared_of, shared_p_value, widened
 from support.command import call, ok
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DuplicateError
 from deadheat.core.evaluation.systems import runs_by
+from deadheat.errors import ColumnError, DuplicateError
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import MeasureError
+from deadheat.errors import MeasureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

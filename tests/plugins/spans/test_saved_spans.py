@@ -16,19 +16,20 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import DataError, MeasureError, NotKeptError, ParameterError
+from deadheat import gate
 from deadheat.core.evaluation.documents import checksum
+from deadheat.errors import DataError, MeasureError, NotKeptError, ParameterError
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.gates.assertion import check_ranking
-from deadheat.plugins.gates.gate import gate
 from oracle.passages import Case, Place, drawn, is_hit, moments
 from support.command import call, ok
+from support.error_parts import raises_parts
 from support.paths import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deadheat.core.evaluation.evaluation import Evaluation
+    from deadheat import Evaluation
 
 N_QUESTIONS = 76
 SIZE = 50  # characters of a chunk
@@ -243,7 +244,7 @@ def test_assert_ranking_takes_spans_and_a_baseline(tmp_path: Path) -> None:
     assert result.checks[1].baseline_mean == pytest.approx(true_means(SPANS, NEW)["R@5"])
     with pytest.raises(AssertionError, match=r"R@5 > baseline - 0\.05"):
         check_ranking(spans_of(SPANS), rows_of(BAD), ["R@5 >= 0.4"], baseline=before, no_worse_than=0.05)
-    with pytest.raises(DataError, match=r"has judgments of documents, and run \(baseline\) of spans"):
+    with pytest.raises(DataError, match=r"documents.*\(baseline\) of spans"):
         check_ranking({"q": {"d": 1}}, {"q": {"d": 1}}, ["R@5 >= 0.4"], baseline=before)
 
 
@@ -299,15 +300,15 @@ def test_spans_and_judgments_of_documents_are_not_mixed() -> None:
     chunks = [("q", "d", 0, 10, 1.0)]
     of_spans = dh.evaluate(dh.Spans([("q", "d", 0, 10)]), chunks, MEASURES)
     of_documents = dh.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, MEASURES)
-    with pytest.raises(DataError, match="run has judgments of spans, and the new ones are of documents: give spans"):
+    with pytest.raises(DataError, match=r"of spans.* new .*of documents"):
         of_spans.rescored({"q": {"d[0:10]": 1}})
-    with pytest.raises(DataError, match="run has judgments of documents, and the new ones are of spans"):
+    with pytest.raises(DataError, match=r"of documents.* new .*of spans"):
         of_documents.rescored(dh.Spans([("q", "d", 0, 10)]))
-    with pytest.raises(DataError, match="a has judgments of spans, and b of documents"):
+    with pytest.raises(DataError, match=r"^a .*spans, and b of documents"):
         dh.compare_evaluations({"a": of_spans, "b": of_documents})
-    with pytest.raises(DataError, match="has judgments of documents, and run of spans"):
+    with pytest.raises(DataError, match="documents, and run of spans"):
         dh.history([of_documents, of_spans])
-    with pytest.raises(ParameterError, match="ids renames documents, and not those of chunks"):
+    with raises_parts(ParameterError, argument="ids", hint="evaluate the run again"):
         of_spans.rescored(dh.Spans([("q", "e", 0, 10)]), ids={"d": "e"})
 
 
@@ -329,7 +330,7 @@ def test_a_baseline_of_other_documents_is_refused_and_moved_spans_are_told() -> 
     after = made(renamed, run, "after")
     with (
         pytest.warns(dh.DeadheatWarning, match="no chunk is of a document with a span"),
-        pytest.raises(DataError, match="no chunk that old retrieved is of a document with a span of after"),
+        pytest.raises(DataError, match=r"no chunk .*old .*after"),
     ):
         gate(after, baseline=before)
     alone = next(query for query, places in SPANS.items() if len(places) == 1)

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import (
+from deadheat.errors import (
     ColumnError,
     DataError,
     DeadheatError,
@@ -29,6 +29,7 @@ from deadheat.core.errors import (
 )
 from oracle.passages import Case, Place, drawn, is_hit, moments
 from support.command import call, ok
+from support.error_parts import raises_parts
 
 SPAN = {"query_id": "q", "doc_id": "d", "start": 10, "end": 30}
 CHUNK = {"query_id": "q", "doc_id": "d", "start": 0, "end": 20, "score": 1.0}
@@ -410,7 +411,7 @@ def test_offsets_of_chunks_are_no_scores() -> None:
     with pytest.raises(ColumnError, match=r"run without a column 'score'") as caught:
         dh.Run(SPAN_ROWS)
     assert "columns" not in str(caught.value)
-    with pytest.raises(ColumnError, match="column 'end' is an offset of a passage, and no score"):
+    with pytest.raises(ColumnError, match="'end' is an offset"):
         dh.Run(SPAN_ROWS, columns={"score": "end"})
     rows = [{**row, "closeness": 0.5} for row in SPAN_ROWS]
     with pytest.raises(ColumnError, match=r"give columns=\{'score': 'closeness'\}"):
@@ -465,12 +466,12 @@ def test_passages_of_a_query_have_scores_all_or_none() -> None:
     chunks: list[dict[str, Any]] = [{"doc_id": "d", "start": start, "end": start + 5} for start in (0, 5, 10)]
     (ranked,) = spans.judge({"q": chunks})[1].to_dict().values()
     assert ranked == {"d[0:5]": -1, "d[5:10]": -2, "d[10:15]": -3}
-    with pytest.raises(ParameterError, match="ascending must be False, as there are ranks and no scores"):
+    with raises_parts(ParameterError, argument="ascending", given=True):
         spans.judge({"q": chunks}, ascending=True)
     scored = [one | {"score": score} for one, score in zip(chunks, (0.9, 0.5, 0.7), strict=True)]
     lowest = spans.judge({"q": scored}, ascending=True)[1].to_dict()["q"]
     assert lowest == {"d[0:5]": -0.9, "d[5:10]": -0.5, "d[10:15]": -0.7}
-    with pytest.raises(DataError, match="a chunk of 'd' for query 'q' has no score"):
+    with pytest.raises(DataError, match=r"'d' .*'q' has no score"):
         spans.judge({"q": [chunks[0], *scored[1:]]})
 
 
@@ -506,14 +507,14 @@ def test_scores_beyond_float64_are_refused(scores: tuple[float, float], tmp_path
     if max(scores) < 2**63 and all(isinstance(score, int) for score in scores):
         forms = _forms(chunks, tmp_path)
     for one in forms.values():
-        with pytest.raises(DataError, match=r"score is '\d+', an integer or decimal beyond 2\*\*53"):
+        with pytest.raises(DataError, match=r"score is '\d+', .*2\*\*53"):
             dh.Spans([SPAN]).judge(one)
-    with pytest.raises(DataError, match=r"end, expected a whole number from 0 and below 2\*\*53"):
+    with raises_parts(DataError, given=9007199254740993, problem="row 1: end"):
         dh.Spans([{**SPAN, "end": 2**53 + 1}])
     for one in _forms([{**CHUNK, "score": "1e999"}, {**CHUNK, "start": 3, "score": "2e999"}], tmp_path).values():
         if isinstance(one, Path) and one.suffix.startswith(".json"):
             one.write_text(one.read_text().replace('"1e999"', "1e999").replace('"2e999"', "2e999"))
-        with pytest.raises(DataError, match="row 1: score is beyond the range of float64"):
+        with pytest.raises(DataError, match=r"row 1: score .*float64"):
             dh.Spans([SPAN]).judge(one)
 
 
@@ -522,7 +523,7 @@ def test_infinite_scores_and_flags_that_are_none(tmp_path: Path) -> None:
     for one in _forms(chunks, tmp_path).values():
         assert dh.Spans([SPAN]).judge(one)[1].to_dict() == {"q": {"d[0:20]": float("inf"), "d[3:20]": 2.5}}
     for one in _forms([{**SPAN, "answerable": float("nan")}], tmp_path).values():
-        with pytest.raises(DataError, match="row 1: answerable, expected true or false"):
+        with raises_parts(DataError, allowed="true or false", problem="row 1: answerable"):
             dh.Spans(one)
 
 
@@ -555,7 +556,7 @@ def test_two_names_of_one_field(tmp_path: Path) -> None:
     """The second row would have a relevance of 1; where all rows have the field, other names may be beside it."""
     rows = [{**SPAN, "label": 2}, {**SPAN, "start": 12, "relevance": 3}]
     for one in _forms(rows, tmp_path).values():
-        with pytest.raises(DataError, match="row 1: label, expected relevance, as in other rows, got"):
+        with raises_parts(DataError, allowed="relevance, as in other rows", problem="row 1: label"):
             dh.Spans(one)
     for one in _forms([{**row, "relevance": 3, "label": 2} for row in rows], tmp_path).values():
         assert dh.Spans(one).rows["relevance"].to_list() == [3, 3]
@@ -577,7 +578,7 @@ def test_pandas_with_columns_of_several_types(wrong: dict[str, Any]) -> None:
 
 def test_an_empty_id_is_none(tmp_path: Path) -> None:
     for one in _forms([{**SPAN, "doc_id": ""}], tmp_path).values():
-        with pytest.raises(DataError, match="a span of query 'q' has no doc_id"):
+        with pytest.raises(DataError, match="'q' has no doc_id"):
             dh.Spans(one)
 
 
@@ -657,11 +658,11 @@ def test_what_is_for_unjudged_documents_is_refused_as_each_chunk_is_judged() -> 
     spans, chunks = dh.Spans([("q", "d", 0, 10)]), [("q", "d", 0, 10, 2.0)]
     arguments: list[dict[str, Any]] = [{"judged_only": True}, {"unjudged": "bounds"}]
     for given in arguments:
-        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
+        with raises_parts(ParameterError, "with spans", argument=next(iter(given))):
             dh.evaluate(spans, chunks, "P@1", **given)
-        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
+        with raises_parts(ParameterError, "with spans", argument=next(iter(given))):
             dh.compare(spans, {"a": chunks, "b": chunks}, "P@1", **given)
-        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
+        with raises_parts(ParameterError, "with spans", argument=next(iter(given))):
             dh.evaluate(*spans.judge(chunks), "P@1", **given)
-        with pytest.raises(ParameterError, match=r"with spans.*each chunk is judged"):
+        with raises_parts(ParameterError, "with spans", argument=next(iter(given))):
             dh.evaluate(spans, chunks, "P@1").rescored(**given)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.core.errors import ColumnError, DataError, DuplicateError, MalformedRowError, ParameterError
+from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, ParameterError
 from deadheat.plugins.compat.trec_eval import columns, known, requested
 from deadheat.plugins.values.forms import is_values
 from deadheat.plugins.values.names import find_same_measure
@@ -197,12 +197,12 @@ def test_queries_that_trec_eval_counts_without_a_row_are_left_out_and_said(tmp_p
 
 def test_values_of_all_queries_alone_are_refused(tmp_path: Path) -> None:
     path = in_file(tmp_path / "x.eval", "num_q\tall\t2\nmap\tall\t0.5000\n")
-    with pytest.raises(DataError, match=r"no value of a single query.*trec_eval -q"):
+    with pytest.raises(DataError, match=r"single query.*trec_eval -q"):
         dh.load_evaluation(path)
 
 
 def test_two_names_of_one_measure_are_refused() -> None:
-    with pytest.raises(DataError, match="recip_rank and RR are the same measure, RR"):
+    with pytest.raises(DataError, match="recip_rank and RR are"):
         dh.load_evaluation({"q1": {"recip_rank": 0.5, "RR": 0.5}})
 
 

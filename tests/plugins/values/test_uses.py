@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from support.command import call, ok
 from support.shared_data import LLMJUDGE, needs_shared_data
 
