@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from deadheat.core.evaluation.strata_order import order_labels
 from deadheat.core.evaluation.stratum import NONE, Stratum, names_of
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count, format_list
-
-if TYPE_CHECKING:
-    pass
 
 TAG = "|"  # between the values of a query that has several
 
