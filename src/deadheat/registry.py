@@ -612,7 +612,10 @@ ENGINES = Plugin(
     ),
     objects=("deadheat.plugins.engines.folders",),
     inputs=("deadheat.plugins.engines.opening",),
-    services=(Service("by_query", "deadheat.plugins.engines.by_query", "a run that is not held in memory"),),
+    services=(
+        Service("by_query", "deadheat.plugins.engines.by_query", "a run that is not held in memory"),
+        Service("tables_beside_rows", "deadheat.plugins.engines.tables_beside_rows"),
+    ),
 )
 
 FIGURES = Plugin(

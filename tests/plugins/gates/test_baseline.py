@@ -58,7 +58,7 @@ def test_a_loss_is_significant_or_not() -> None:
         assert (check.mean, check.baseline_mean) == (0.875, 1.0)
     check = regression(evaluation, baseline)
     assert check.causes[0] == "significant"
-    assert numbers_in(check.reason)[:2] == [0.125, round(test.pvalue, 4)]
+    assert numbers_in(check.reason)[:2] == [0.125, round(float(test.pvalue), 4)]
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.1, 0.125, 0.2, 0.3])
@@ -74,7 +74,7 @@ def test_a_margin_has_to_be_ruled_out(margin: float) -> None:
     assert check.passed is bool(test.confidence_interval(0.95).low > -margin) is bool(test.pvalue < 0.05)
     if not check.passed:
         assert check.causes == ("worse", "not ruled out")
-        assert numbers_in(check.reason) == [0.125, margin, round(test.pvalue, 4)]
+        assert numbers_in(check.reason) == [0.125, margin, round(float(test.pvalue), 4)]
 
 
 def test_what_passes_for_want_of_queries_says_so_first() -> None:
@@ -151,7 +151,7 @@ def test_a_p_value_below_one_is_never_told_as_one() -> None:
     assert 0.995 < p < 0.9999
     assert check.p_value == pytest.approx(p)
     assert check.causes == ("worse", "not ruled out")
-    assert numbers_in(check.reason) == [0.45, 0.25, round(p, 4)]
+    assert numbers_in(check.reason) == [0.45, 0.25, round(float(p), 4)]
 
 
 def test_a_p_value_that_rounds_to_one_is_a_bound() -> None:

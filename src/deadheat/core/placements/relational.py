@@ -9,10 +9,12 @@ from typing import cast
 
 import narwhals as nw
 
+from deadheat.core import hooks
 from deadheat.core.arrays import IntArray
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.data.unread_rows import LazyRows
+from deadheat.core.errors import MissingPluginError
 from deadheat.core.io.guarding import guard_polars
 from deadheat.core.io.lazy import Frame, collect
 from deadheat.core.libraries import polars as pl
@@ -99,16 +101,11 @@ def put_beside(rows: Frame, table: pl.DataFrame) -> Frame | None:
     """Return a table of this process where some rows are; None where their engine takes none."""
     if rows.implementation.is_polars():
         return nw.from_native(table.lazy())
-    if not rows.implementation.is_duckdb():
-        return None
-    import duckdb
-
-    columns = table.to_arrow()  # noqa: F841 - DuckDB finds it by its name, and keeps it
     try:
-        relation = rows.to_native().query("rows_of_run", "select * from columns")
-    except duckdb.Error:  # a connection may be set to see no variables of Python
+        moving = hooks.service("tables_beside_rows")
+    except MissingPluginError:
         return None
-    return nw.from_native(relation).lazy()
+    return cast("Frame | None", moving.put_beside(rows, table))
 
 
 def count_pairs(found: pl.DataFrame, counts: pl.DataFrame) -> int:

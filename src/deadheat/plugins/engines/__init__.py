@@ -7,6 +7,7 @@ it lazy frames of Polars and large files are held in memory, unless that is boun
 * `frames` makes frames of Parquet: one function for each engine.
 * `folders` reads a folder of Parquet files without ``--engine``.
 * `by_query` passes over the rows of a run in Spark or in a large file, and finds placements so.
+* `tables_beside_rows` puts a small table into the DuckDB of a run.
 
 Another engine of ``--engine`` is a function in `frames` and a name in its `ENGINES`.
 """
