@@ -19,10 +19,10 @@ PACKAGES = (
     *("deadheat", "numpy", "polars", "pandas", "narwhals", "pytrec_eval-terrier", "ir-measures", "ranx"),
     *("tie-aware-retrieval-metrics", "scikit-learn"),
 )
-HEAD = ["line", "target", "measured", "", "times", "peak memory", "commit"]
+HEAD = ["line", "target", "measured", "", "times", "peak memory", "commit, processor"]
 METHOD = """\
-`make bench BENCH="--large --repeats 5"` measures all lines, `--only NAME` some: a row keeps the commit of which it was
-measured, and rows of one commit are of one machine, mostly that below. Seconds depend on the machine, ratios hardly.
+`make bench BENCH="--large --repeats 5"` measures all lines, `--only NAME` some: a row keeps the commit and the processor
+with which it was measured; the machine of the newest is below. Seconds depend on the machine, ratios less.
 
 A tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn with what
 its line compares it with (A B A B). A ratio is the median of the ratios pair by pair, seconds are medians, peak memory
@@ -52,6 +52,12 @@ def cpu_model() -> str:
         return platform.processor() or platform.machine()
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.machine()
+
+
+def short_cpu_model() -> str:
+    """Return the processor's name without marks, as ``Intel Xeon``."""
+    words = cpu_model().replace("(R)", "").replace("(TM)", "").split()
+    return " ".join(word for word in words if word != "Processor")
 
 
 def ram_gb() -> float:
@@ -98,7 +104,7 @@ def read_table() -> dict[str, list[str]]:
 
 def write(rows: Sequence[Row]) -> None:
     """Write what was measured into the table of ``bench/RESULTS.md``; rows of other lines stay."""
-    measured_at = commit()
+    measured_at = f"{commit()}, {short_cpu_model()}"
     table = read_table()
     for row in rows:
         table[row.line] = cells_of(row, measured_at)
