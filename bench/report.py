@@ -21,8 +21,8 @@ PACKAGES = (
 )
 HEAD = ["line", "target", "measured", "", "times", "peak memory", "commit, processor"]
 METHOD = """\
-`make bench BENCH="--large --repeats 5"` measures all lines, `--only NAME` some: a row keeps the commit and the processor
-with which it was measured; the machine of the newest is below. Seconds depend on the machine, ratios less.
+`make bench BENCH="--large --repeats 5"` measures all lines, `--only NAME` some: a row keeps the commit and the
+processor with which it was measured; the machine of the newest is below. Seconds depend on the machine, ratios less.
 
 A tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn with what
 its line compares it with (A B A B). A ratio is the median of the ratios pair by pair, seconds are medians, peak memory
