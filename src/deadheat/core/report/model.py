@@ -14,7 +14,6 @@ from deadheat.core.wording import join_sentences
 
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 MOST_NOTES = 5  # below a report in brief
-MOST_ROWS_IN_BRIEF = 200  # of a table: more are no table to read
 OPTION_FOR_ALL = re.compile(r"; --full (?:lists|marks) them| with --full")
 ALWAYS = ("few_queries", "together")  # keys of notes that are shown whatever others there are
 
@@ -216,9 +215,8 @@ class Table:
         return self.select([n for n in shown if drawn or not self.holds(n, Bar)])
 
     def in_brief(self) -> Table:
-        """Return the table without the columns of the full report, and with its first rows."""
-        table = self.select([n for n, column in enumerate(self.columns) if not column.is_extra])
-        return replace(table, rows=table.rows[:MOST_ROWS_IN_BRIEF])
+        """Return the table without the columns of the full report."""
+        return self.select([n for n, column in enumerate(self.columns) if not column.is_extra])
 
     def for_data(self) -> Table:
         """Return the table without drawings, each span as two numbers."""
@@ -393,17 +391,9 @@ class Report:
         return [fact for fact in self.facts if fact.text]
 
     def in_brief(self) -> Report:
-        """Return the report with what can change a decision: no extra tables, no endless ones, at most five facts."""
-        facts = list(select_facts(self.facts))
-        tables = []
-        for table in self.tables:
-            if table.is_extra:
-                continue
-            tables.append(table.in_brief())
-            if len(table.rows) > MOST_ROWS_IN_BRIEF:
-                text = f"the first {MOST_ROWS_IN_BRIEF} of {len(table.rows):,}; --full lists them"
-                facts.append(note_fact("rows", text))
-        return replace(self, tables=tuple(tables), facts=tuple(facts))
+        """Return the report with what can change a decision: without extra tables, and with at most five facts."""
+        tables = tuple(table.in_brief() for table in self.tables if not table.is_extra)
+        return replace(self, tables=tables, facts=select_facts(self.facts))
 
     def without_option(self) -> Report:
         """Return the report without the option that shows all of it, as of Python and of pages, where nobody types."""
