@@ -314,6 +314,14 @@ def test_pairs_of_which_none_is_there_are_warned_of(form: str, tmp_path: Path) -
         dh.evaluate({"q": {"7": 1}}, FORMS[form](run, tmp_path), "RR", exclude={"q": ["0", "1", "2", "3", "4"]})
 
 
+def test_documents_that_other_queries_retrieve_are_told_apart_from_ids_in_another_form() -> None:
+    qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    run = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d5": 3.0, "d2": 1.0}}
+    with pytest.warns(DeadheatWarning, match="for other queries") as warned:
+        dh.evaluate(qrels, run, "RR", exclude={"q1": ["d5"]})
+    assert "NFC" not in str(warned[0].message)
+
+
 @pytest.mark.parametrize(
     ("doc_of_run", "excluded", "advice"),
     [("d1#0", "d1", "doc_id_of='#'"), ("d1", "d1#0", "exclude the documents"), ("d1", "e", "ids written alike")],

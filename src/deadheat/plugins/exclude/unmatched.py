@@ -61,6 +61,8 @@ def _sample_documents(run: Run) -> list[str]:
 def _advise(pairs: pl.DataFrame, retrieved: list[str]) -> str:
     """Say what to do about excluded documents that a run does not have."""
     excluded = pairs["doc_id"].head(LOOKED).to_list()
+    if not set(excluded).isdisjoint(retrieved):
+        return "Documents of them are retrieved, but for other queries: are the query ids written alike?"
     separator = guess_separator(retrieved, set(excluded))
     if separator is not None:
         return (
