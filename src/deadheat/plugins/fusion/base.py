@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deadheat.plugins.fusion.judged import JudgedPool
 
 WEIGHTS = "weights"
-ROUNDING_STEPS = 32  # neighbouring floats; sums of a few numbers are off by no more
+ROUNDING_STEPS = 4  # neighbouring floats by which equal sums of a few numbers differ
 M = TypeVar("M", bound="type[Method]")
 
 METHODS: dict[str, type[Method]] = {}
@@ -134,7 +134,7 @@ def merge_rounding(scores: FloatArray) -> FloatArray:
 
     A document that ties at ranks 1 and 2 in two runs has the same sum as one that is first in one run and second in
     the other, but the floats may differ in their last digits: then rounding would break a tie, and how depends on the
-    processor. Sums of functions of ranks that are not equal differ by far more.
+    processor. Sums that are not equal differ by more, unless a term is as small as the rounding of the others.
 
     Parameters
     ----------
