@@ -1,7 +1,7 @@
 """Types of arrays, small operations on arrays of keys and ids, and SciPy's special functions."""
 
 from collections.abc import Iterable
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,6 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 TextArray: TypeAlias = npt.NDArray[np.object_]
 AnyArray: TypeAlias = npt.NDArray[Any]
 ArrayLike: TypeAlias = npt.ArrayLike
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class _Special:

@@ -153,6 +153,18 @@ def test_an_evaluation_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     assert len(again._made) < 40
 
 
+def test_strata_that_are_asked_for_out_of_turn_are_made_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strata_file, "MOST_KEPT", 10)
+    strata = strata_by("group", 40)
+    backwards = list(strata)[::-1]
+    assert all(stratum in strata for stratum in backwards)
+    assert "none such" not in strata
+    assert not strata._made
+    sizes = [len(strata[stratum].query_ids) for stratum in backwards[:8]]
+    assert len(strata._made) == 8
+    assert sizes == [len(part.query_ids) for part in list(strata.values())[::-1][:8]]
+
+
 def test_many_strata_are_named_in_part() -> None:
     assert repr(strata_by("group", 300)).endswith(" more>")
     assert len(repr(strata_by("group", 300))) < 500

@@ -42,8 +42,8 @@ from deadheat.core.random_generators import Rng
 from deadheat.core.wording import escape_invisible
 
 MOST_SHOWN = 24  # strata in a line
-MOST_KEPT = 1_000  # strata: of more, only those that were made last are kept
-READ_AHEAD = 10_000  # queries: strata that are smaller are made several at a time, which is faster
+MOST_KEPT = 1_000  # strata: of more, those that were made before are dropped when others are made
+READ_AHEAD = 10_000  # queries: strata that are asked for in turn are made several at a time, which is faster
 
 
 class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strata", shown=("strata",)):
@@ -97,14 +97,19 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
             self._make(number)
         return self._made[number]
 
+    def __contains__(self, stratum: object) -> bool:
+        return stratum in self._places.number_of_stratum
+
     def _make(self, number: int) -> None:
-        """Make the evaluation of a stratum; of small ones those of the next strata, too."""
-        if len(self) > MOST_KEPT:
+        """Make the evaluation of a stratum; where strata are asked for in turn, those of the next ones, too."""
+        last = number + 1
+        if number == 0 or number - 1 in self._made:
+            bounds = self._places.bounds
+            last = max(last, int(np.searchsorted(bounds, bounds[number] + READ_AHEAD, side="right")) - 1)
+        if len(self._made) > MOST_KEPT:
             self._made.clear()
-        bounds = self._places.bounds
-        last = int(np.searchsorted(bounds, bounds[number] + READ_AHEAD, side="right")) - 1
-        numbers = range(number, min(max(last, number + 1), len(self)))
-        sets = [self._places.places_at(own) for own in numbers]
+        numbers = range(number, min(last, len(self)))
+        sets = [self._places.places_at(place) for place in numbers]
         self._made.update(zip(numbers, self.whole.split(sets), strict=True))
 
     @cached_property
