@@ -337,10 +337,12 @@ def history(
     if damaged and (not is_folder(source) or not found or known in {str(error.path) for error in damaged}):
         raise damaged[0]
     notes += [f"left out: {error}" for error in damaged]
-    is_for_clusters = isinstance(cluster, str)
-    of_weights = queries if isinstance(weights, str) or not is_for_clusters else None
-    if weights is not None or of_weights is not None:
-        given |= weigh_files([step.file for step in found], given, weights, of_weights)
+    has_column_of_clusters = isinstance(cluster, str)
+    table_of_weights = queries
+    if has_column_of_clusters and not isinstance(weights, str):
+        table_of_weights = None  # the table is for the clusters alone
+    if weights is not None or table_of_weights is not None:
+        given |= weigh_files([step.file for step in found], given, weights, table_of_weights)
         found = [read_step(step.file, given[step.file], step.origin) for step in found]
     found.sort(key=lambda step: step.origin.time)
     by_time = group_values((one.origin.time, one.file) for one in found)
@@ -357,7 +359,7 @@ def history(
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     before = places_before(steps)
-    codes = cluster_codes(cluster, queries if is_for_clusters else None, ids)
+    codes = cluster_codes(cluster, queries if has_column_of_clusters else None, ids)
     if codes is not None:
         notes.append(_describe_clusters(cluster, len(set(codes.tolist()))))
     since = _compared(steps, measures, ids, before, design=design, cluster=codes)
