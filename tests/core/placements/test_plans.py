@@ -66,6 +66,7 @@ def test_both_plans_find_what_plain_counting_finds(
     assert placements.retrieves_itself.tolist() == [query in batch.run.get(query, {}) for query in placements.query_ids]
 
 
+@pytest.mark.plugins("engines")
 @pytest.mark.parametrize("sees_variables", [True, False])
 def test_judged_rows_are_looked_for_once_where_duckdb_takes_tables(
     *, sees_variables: bool, monkeypatch: pytest.MonkeyPatch
