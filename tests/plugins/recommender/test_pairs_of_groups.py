@@ -69,6 +69,21 @@ def test_every_pair_is_that_of_a_loop_over_queries() -> None:
         assert found == pytest.approx(jackknife(log_ratio_of_target, len(judged), quantile), abs=1e-12)
 
 
+def test_a_pair_is_the_same_whatever_other_groups_there_are() -> None:
+    n_items, exposure, target = drawn(4, n_queries=40, n_groups=12)
+    is_judged = np.arange(40) % 5 != 0
+    table = tabulate_pairs(n_items, exposure, target, is_judged, 0.95)
+    assert table is not None
+    tables_of_two = []
+    for pair in combinations(range(12), 2):
+        columns = list(pair)
+        names = {f"g{group}": group + 1 for group in columns}
+        exposure_of_two = np.ascontiguousarray(exposure[:, columns])  # NumPy adds by the order in memory
+        target_of_two = np.ascontiguousarray(target[:, columns])
+        tables_of_two.append(tabulate_pairs(names, exposure_of_two, target_of_two, is_judged, 0.95))
+    assert table.rows() == [row for of_two in tables_of_two if of_two is not None for row in of_two.rows()]
+
+
 def test_groups_that_are_alike_differ_by_nothing() -> None:
     n_items, exposure, target = drawn(2)
     exposure[:, 3] = exposure[:, 1] * 2  # of twice the items

@@ -39,9 +39,19 @@ def tabulate_pairs(
         own, ideal = _logarithms(exposure[is_judged]), _logarithms(target[is_judged])
         with np.errstate(invalid="ignore"):  # a group may have no exposure at all
             quantities["ratio_of_target"] = Quantity.of_statistics(own - ideal)
-    # the pairs of one group at a time: their differences by query fill no memory
-    frames = [_pairs_of(group, names, quantities, confidence_level) for group in range(len(names) - 1)]
-    return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+    first, second = np.triu_indices(len(names), 1)
+    labels = pl.Series(names)
+    columns: dict[str, Any] = {"group": labels.gather(first), "other": labels.gather(second)}
+    for name, quantity in quantities.items():
+        with np.errstate(over="ignore", invalid="ignore"):
+            differences = quantity.values[first] - quantity.values[second]
+            half_widths = quantity.half_widths(confidence_level)
+            low, high = differences - half_widths, differences + half_widths
+            if name == "disparity":
+                columns |= {"disparity": differences, "low": low, "high": high}
+            else:  # of logarithms
+                columns |= {name: np.exp(differences), f"{name}_low": np.exp(low), f"{name}_high": np.exp(high)}
+    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,17 +89,22 @@ class Quantity:
         with np.errstate(invalid="ignore"):
             return cls(statistics[0], *_centred(statistics[1:], factor))
 
-    def differences(self, group: int, confidence_level: float) -> tuple[FloatArray, FloatArray]:
-        """Return what a group has more than each of those after it, and half the width of Student's intervals."""
-        others = slice(group + 1, None)
+    def half_widths(self, confidence_level: float) -> FloatArray:
+        """Return half the width of Student's interval of the difference of each pair, ordered as by `triu_indices`."""
+        n_groups, n_queries = self.pulls.shape
+        if n_queries < 2:
+            return np.full(n_groups * (n_groups - 1) // 2, np.nan)
+        squares = []
         with np.errstate(invalid="ignore"):
-            pulls = self.pulls[group] - self.pulls[others]
-            squares = np.einsum("ij,ij->i", pulls, pulls)
-        n = pulls.shape[1]
-        negligible = n * np.maximum(self.scales[group], self.scales[others]) ** 2
-        errors = np.where(squares <= negligible, 0.0, np.sqrt(squares))
-        quantile = float(special.stdtrit(n - 1, (1 + confidence_level) / 2)) if n > 1 else np.nan
-        return self.values[group] - self.values[others], quantile * errors
+            for group in range(n_groups - 1):  # one at a time: the differences of all pairs by query fill the memory
+                differences = self.pulls[group] - self.pulls[group + 1 :]
+                squares.append(np.einsum("ij,ij->i", differences, differences))
+            squared_errors = np.concatenate(squares)
+            errors = np.sqrt(squared_errors)
+        first, second = np.triu_indices(n_groups, 1)
+        negligible = n_queries * np.maximum(self.scales[first], self.scales[second]) ** 2
+        quantile = float(special.stdtrit(n_queries - 1, (1 + confidence_level) / 2))
+        return quantile * np.where(squared_errors <= negligible, 0.0, errors)
 
 
 def _centred(values: FloatArray, factor: float) -> tuple[FloatArray, FloatArray]:
@@ -98,23 +113,6 @@ def _centred(values: FloatArray, factor: float) -> tuple[FloatArray, FloatArray]
         return np.full((values.shape[1], 0), np.nan), np.full(values.shape[1], np.nan)
     pulls = factor * np.ascontiguousarray((values - values.mean(axis=0)).T)
     return pulls, ROUNDING * abs(factor) * np.abs(values).max(axis=0)
-
-
-def _pairs_of(
-    group: int, names: list[str], quantities: Mapping[str, Quantity], confidence_level: float
-) -> pl.DataFrame:
-    """Return a row for each pair of a group with those after it."""
-    others = names[group + 1 :]
-    columns: dict[str, Any] = {"group": [names[group]] * len(others), "other": others}
-    for name, quantity in quantities.items():
-        with np.errstate(over="ignore", invalid="ignore"):
-            differences, half_widths = quantity.differences(group, confidence_level)
-            low, high = differences - half_widths, differences + half_widths
-            if name == "disparity":
-                columns |= {"disparity": differences, "low": low, "high": high}
-            else:  # of logarithms
-                columns |= {name: np.exp(differences), f"{name}_low": np.exp(low), f"{name}_high": np.exp(high)}
-    return pl.DataFrame(columns)
 
 
 def _logarithms(values: FloatArray) -> FloatArray:
