@@ -75,6 +75,17 @@ class NoSpread(dh.P):
         return np.zeros(placements.n_queries)
 
 
+class BelowZero(dh.P):
+    """Its variance at rank 1 is below 0 where the shares of nine equal documents add up to more than 1."""
+
+    def variance(self, placements: Placements) -> FloatArray:
+        if self.cutoff != 1:
+            return super().variance(placements)
+        may_be_first = (placements.relevance >= self.rel) & (placements.above == 0)
+        mean = placements.by_query(may_be_first / placements.tied, placements.query)
+        return mean * (1 - mean)
+
+
 class NegativeCounts(dh.P):
     """It takes any judgment for a relevant one."""
 
@@ -195,6 +206,10 @@ class Empty(dh.P):
 
 WRONG: dict[type[dh.P], tuple[str, str]] = {
     NoSpread: ("NoSpread@1: the variance is 0, expected 0.25", "ranking: ("),
+    BelowZero: (
+        "BelowZero@1: the variance is -2.2e-16, by rounding: write np.maximum",
+        "(2 = 2 = 2 = 2 = 2 = 2 = 2 = 2 = 2)",
+    ),
     NegativeCounts: ("NegativeCounts@1: the mean is 1, expected 0", "ranking: -1"),
     WrongExtremes: ("the smallest value is", "ranking: ("),
     TooShallow: ("deepest is 1, and documents below that rank change the value", ""),

@@ -44,6 +44,7 @@ HINTS = {  # what to write where one of these is wrong, though the mean is right
 OTHERS = ("nDCG", "DCG(gain='exp')", "RBP", "RBP(graded=True)", "RBPResidual", "P")  # which share sums by name
 POLICIES = ("best", "worst", "doc_id", "input")
 N_ALONE = 12  # rankings that are evaluated alone as well
+MOST_EQUAL = 60  # documents of one tie, all alike: shares of n documents may add up to more than 1
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def check_measure(
         _check_pickling(definition.measure)
         _check_moments(definition, rankings, levels)
         _check_range(definition, rankings)
+        _check_variance_is_not_negative(definition.measure, max(levels))
     _check_direction(definitions[0].measure, rankings, max(levels))
     _check_together([definition.measure for definition in definitions], rankings, max(levels))
     for definition in definitions:
@@ -352,6 +354,15 @@ def _check_range(definition: Definition, rankings: Sequence[TiedRanking]) -> Non
                 is_either = math.isnan(value) or value in {0.0, 1.0}
                 problem = f"is_zero_or_one is true, and a value is {value:.6g}"
                 _fail_unless(is_either, definition.measure, problem, shown)
+
+
+def _check_variance_is_not_negative(measure: Measure, highest: float) -> None:
+    """Check that rounding takes no variance below 0: its square root, the standard deviation, would be NaN."""
+    rankings = [TiedRanking(((highest,) * n_tied,)) for n_tied in range(2, MOST_EQUAL)]
+    variance = measure.variance(Batch(rankings, highest).place())
+    for number, ranking in enumerate(rankings):
+        problem = f"the variance is {variance[number]:.2g}, by rounding: write np.maximum(variance, 0)"
+        _fail_unless(not variance[number] < 0, measure, problem, str(ranking))
 
 
 def _check_properties(definition: Definition, rankings: Sequence[TiedRanking], highest: float) -> None:
