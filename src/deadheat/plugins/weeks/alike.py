@@ -1,9 +1,8 @@
 """The steps of a history brought together: under one kind of judgments, the same weights and the same judgments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.queries import Queries
@@ -44,14 +43,24 @@ def select_alike(steps: Sequence[Step], reference: str | None, notes: list[str])
     return alike, shared
 
 
-def weigh_files(
-    files: Sequence[str], given: Mapping[str, Evaluation | str | Path], weights: Weights | None, queries: Source | None
-) -> dict[str, Evaluation]:
-    """Return the evaluations of files with these weights."""
+def weigh_steps(
+    steps: Sequence[Step],
+    given: dict[str, Evaluation | str | Path],
+    weights: Weights | None,
+    queries: Source | None,
+) -> list[Step]:
+    """Return steps with these weights, and put their evaluations into `given`; without weights steps as they are."""
+    if weights is None and queries is None:
+        return list(steps)
     table = queries
     if isinstance(weights, str) and queries is not None:
         table = Queries.of(queries, [weights])  # it is read once
-    return {file: open_evaluation(given[file]).weighted(weights, table) for file in files}
+    weighted_steps: list[Step] = []
+    for step in steps:
+        evaluation = open_evaluation(given[step.file]).weighted(weights, table)
+        given[step.file] = evaluation
+        weighted_steps.append(read_step(step.file, evaluation, step.origin))
+    return weighted_steps
 
 
 def share_weights_of_steps(
@@ -94,30 +103,40 @@ def share_weights_of_steps(
 
 
 def reconcile_steps(
-    steps: Sequence[Step], sources: Sequence[Any], judgments: str | None, notes: list[str]
-) -> tuple[Step, ...]:
+    steps: Sequence[Step], sources: Sequence[Evaluation | str | Path], judgments: str | None, notes: list[str]
+) -> list[Step]:
     """Return the steps under judgments that make them comparable, where that can be."""
-    if len({one.qrels_hash for one in steps}) == 1:
-        return tuple(steps)
-    read = [open_evaluation(one) for one in sources]
-    steps = [
-        step if place is None else replace(step, changed=_describe_changes(read[place], new))
-        for step, place, new in zip(steps, places_before(steps), read, strict=True)
-    ]
+    if len({step.qrels_hash for step in steps}) == 1:
+        return list(steps)
+    evaluations = [open_evaluation(source) for source in sources]
+    steps = _note_changes(steps, evaluations)
     names = names_of_steps(steps)
     try:
-        found, how = reconciled(dict(zip(names, read, strict=True)), judgments, are_pairs=True)
+        reconciled_evaluations, how = reconciled(dict(zip(names, evaluations, strict=True)), judgments, are_pairs=True)
     except DataError as error:
         if judgments is not None:
             raise
         notes.append(f"judgments changed, and values are not comparable across that: {error}")
-        return tuple(replace(step, is_comparable=step.qrels_hash == steps[-1].qrels_hash) for step in steps)
+        newest = steps[-1].qrels_hash
+        return [replace(step, is_comparable=step.qrels_hash == newest) for step in steps]
     if how is not None:
-        notes += [f"judgments: {one}" for one in how.told()[len(how.changes) :]]
-    return tuple(
-        replace(read_step(step.file, found[name], step.origin), changed=step.changed)
-        for step, name in zip(steps, names, strict=True)
-    )
+        notes += [f"judgments: {line}" for line in how.told()[len(how.changes) :]]
+    reconciled_steps: list[Step] = []
+    for name, step in zip(names, steps, strict=True):
+        reconciled_step = read_step(step.file, reconciled_evaluations[name], step.origin)
+        reconciled_steps.append(replace(reconciled_step, changed=step.changed))
+    return reconciled_steps
+
+
+def _note_changes(steps: Sequence[Step], evaluations: Sequence[Evaluation]) -> list[Step]:
+    """Return steps with what changed in the judgments since the step before each."""
+    changed_steps: list[Step] = []
+    for step, evaluation, place_before in zip(steps, evaluations, places_before(steps), strict=True):
+        if place_before is None:
+            changed_steps.append(step)
+        else:
+            changed_steps.append(replace(step, changed=_describe_changes(evaluations[place_before], evaluation)))
+    return changed_steps
 
 
 def _describe_changes(old: Evaluation, new: Evaluation) -> str:

@@ -1,8 +1,7 @@
 """history(): saved evaluations in order of time, and what changed at each step."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,32 +9,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import IntArray, TextArray, align_values, is_member
-from deadheat.core.checks import as_count, as_list
+from deadheat.core.arrays import TextArray, align_values
+from deadheat.core.checks import as_count
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
 from deadheat.core.design import CLUSTERED, Design
-from deadheat.core.errors import DataError, ParameterError
+from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import Cluster
-from deadheat.core.evaluation.open_evaluations import is_evaluation
-from deadheat.core.evaluation.origin import Origin
 from deadheat.core.evaluation.query_columns import Weights, cluster_codes
 from deadheat.core.evaluation.read_saved import measure_of
 from deadheat.core.evaluation.together import check_use
-from deadheat.core.io.files import check_path
-from deadheat.core.measures import Measure
-from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.scalars import NOISE
-from deadheat.core.structures import group_values
-from deadheat.core.wording import escape_invisible, format_count, format_list, format_path
-from deadheat.plugins.compare.flips import Side, over_all
-from deadheat.plugins.compare.of_values import side_of_values
+from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.compare.pairs import compare_sides
-from deadheat.plugins.weeks.alike import reconcile_steps, select_alike, share_weights_of_steps, weigh_files
-from deadheat.plugins.weeks.steps import Step, places_before, read_step, read_step_or_error, with_labels
+from deadheat.plugins.weeks.alike import reconcile_steps, select_alike, share_weights_of_steps, weigh_steps
+from deadheat.plugins.weeks.comparing import compare_steps
+from deadheat.plugins.weeks.history_sources import collect_evaluations, read_given_steps, sort_by_time
+from deadheat.plugins.weeks.steps import Step, places_before, with_labels
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 OF_PAIR: dict[str, type[pl.DataType]] = {
@@ -241,23 +233,6 @@ def has_other_queries(found: History, measure: str, place: int) -> bool:
     return bool(pair.n_queries < max(n_queries, n_before))
 
 
-def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
-    name, own = measure.label, is_member(query_ids, step.query_ids)
-    weights = None if measure.total else step.weights
-    ties = {column: over_all(known, own, np.nan) for column, known in step.ties[name].items()}
-    return replace(
-        side_of_values(measure, over_all(step.values[name], own, np.nan)),
-        mean=ties["tie_mean"],
-        variance=ties["tie_std"] ** 2,
-        low=ties["tie_min"],
-        high=ties["tie_max"],
-        is_exact=not np.nan_to_num(ties["standard_error"]).any(),
-        own=own,
-        score_parts=step.parts[name],
-        weights=None if weights is None else over_all(weights, own, 0.0),
-    )
-
-
 def history(
     source: str | Path | Iterable[str | Path | Evaluation],
     *,
@@ -320,52 +295,72 @@ def history(
     if cluster is not None and test not in CLUSTERED:
         raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={"cluster": None})
     notes: list[str] = []
-    given = dict(_given(source, notes))
-    known = None
-    if reference is not None:
-        ((known, one),) = _given([reference], notes)
-        given.setdefault(known, one)
-    names = _names_of(given)
-    given = {names[key]: one for key, one in given.items()}
-    known = None if known is None else names[known]
-    check_use("history", (one for one in given.values() if isinstance(one, Evaluation)))
-    now = Origin.here()  # of all that were not saved: they stay in their order
-    with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
-        read = list(beside.map(lambda file: read_step_or_error(file, given[file], now), given))
-    found = [step for step in read if isinstance(step, Step)]
-    damaged = [error for error in read if isinstance(error, DataError)]
-    if damaged and (not is_folder(source) or not found or known in {str(error.path) for error in damaged}):
-        raise damaged[0]
-    notes += [f"left out: {error}" for error in damaged]
-    has_column_of_clusters = isinstance(cluster, str)
-    table_of_weights = queries
-    if has_column_of_clusters and not isinstance(weights, str):
-        table_of_weights = None  # the table is for the clusters alone
-    if weights is not None or table_of_weights is not None:
-        given |= weigh_files([step.file for step in found], given, weights, table_of_weights)
-        found = [read_step(step.file, given[step.file], step.origin) for step in found]
-    found.sort(key=lambda step: step.origin.time)
-    by_time = group_values((one.origin.time, one.file) for one in found)
-    if twice := [format_path(file) for files in by_time.values() if len(files) > 1 for file in files]:
-        notes.append(f"{format_list(twice)}: of the same time, in the order in which they were given")
-    found, measures = select_alike(found, known, notes)
-    found = share_weights_of_steps(found, given, known, notes)
-    steps = reconcile_steps(found, [given[one.file] for one in found], judgments, notes)
-    labels = {one: steps[-1].means[one]["label"] for one in measures if one in steps[0].means}
-    steps = tuple(with_labels(step, labels) for step in steps)
-    measures = list(labels.values())
-    if not any(measure_of(name, steps[-1].means[name]).knows_ties for name in measures):
+    given = collect_evaluations(source, reference, notes)
+    check_use("history", given.in_memory())
+    steps = read_given_steps(given, notes)
+    steps = weigh_steps(steps, given.by_name, weights, _table_of_weights(queries, weights, cluster))
+    steps = sort_by_time(steps, notes)
+
+    steps, notations = select_alike(steps, given.reference, notes)
+    steps = share_weights_of_steps(steps, given.by_name, given.reference, notes)
+    sources = [given.by_name[step.file] for step in steps]
+    steps = reconcile_steps(steps, sources, judgments, notes)
+    labels = _labels_of_last(steps, notations)
+    measures = tuple(labels.values())
+    steps = [with_labels(step, labels) for step in steps]
+    if not any(measure_of(label, steps[-1].means[label]).knows_ties for label in measures):
         notes.append("what ties make of values is not known without rankings")
-    at = None if known is None else [one.file for one in steps].index(known)
-    ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
-    before = places_before(steps)
-    codes = cluster_codes(cluster, queries if has_column_of_clusters else None, ids)
+
+    query_ids = _query_ids_of(steps)
+    codes = cluster_codes(cluster, queries if isinstance(cluster, str) else None, query_ids)
     if codes is not None:
-        notes.append(_describe_clusters(cluster, len(set(codes.tolist()))))
-    since = _compared(steps, measures, ids, before, design=design, cluster=codes)
-    to_it = [None if n == at else at for n in range(len(steps))]
-    to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design=design, cluster=codes)
-    return History(steps, tuple(measures), ids, before, since, to_reference, at, design, tuple(notes))
+        notes.append(_describe_clusters(cluster, len(np.unique(codes))))
+    before = places_before(steps)
+    since = compare_steps(steps, measures, query_ids, before, design=design, cluster=codes)
+    place_of_reference: int | None = None
+    to_reference: dict[str, tuple[Pair | None, ...]] = {}
+    if given.reference is not None:
+        place_of_reference = [step.file for step in steps].index(given.reference)
+        baselines: list[int | None] = [place_of_reference] * len(steps)
+        baselines[place_of_reference] = None
+        to_reference = compare_steps(steps, measures, query_ids, baselines, design=design, cluster=codes)
+    return History(
+        steps=tuple(steps),
+        measures=measures,
+        query_ids=query_ids,
+        before=before,
+        since=since,
+        to_reference=to_reference,
+        reference=place_of_reference,
+        design=design,
+        notes=tuple(notes),
+    )
+
+
+def _table_of_weights(queries: Source | None, weights: Weights | None, cluster: Cluster) -> Source | None:
+    """Return the table of queries; None if it is for the clusters alone."""
+    has_column_of_clusters = isinstance(cluster, str)
+    has_column_of_weights = isinstance(weights, str)
+    if has_column_of_clusters and not has_column_of_weights:
+        return None
+    return queries
+
+
+def _labels_of_last(steps: Sequence[Step], notations: Sequence[str]) -> dict[str, str]:
+    """Return the names by which the last step was asked for measures, by notation; of those that steps still have."""
+    labels: dict[str, str] = {}
+    for notation in notations:
+        if notation in steps[0].means:
+            labels[notation] = steps[-1].means[notation]["label"]
+    return labels
+
+
+def _query_ids_of(steps: Sequence[Step]) -> TextArray:
+    """Return the ids of the queries of all steps together, sorted."""
+    query_ids: set[str] = set()
+    for step in steps:
+        query_ids.update(map(str, step.query_ids))
+    return np.array(sorted(query_ids), dtype=object)
 
 
 def _describe_clusters(cluster: Cluster, n_clusters: int) -> str:
@@ -373,65 +368,3 @@ def _describe_clusters(cluster: Cluster, n_clusters: int) -> str:
     count = format_count(n_clusters, "cluster")
     of = f" of {cluster}" if isinstance(cluster, str) else ""
     return f"differences are tested by whole clusters of queries: {count}{of}"
-
-
-def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
-    """Yield the file and what to open of each evaluation; of one that is in memory what tells it from others."""
-    if is_folder(source):
-        folder = check_path(source)
-        files = sorted(one for one in folder.iterdir() if one.is_file())
-        others = [one.name for one in files if not is_evaluation(one)]
-        if others:
-            n_others = format_count(len(others), "file")
-            left_out = f"{n_others} of {format_path(folder)} left out"
-            notes.append(f"{left_out}, no saved evaluations: {format_list(others)}")
-        source = [one for one in files if one.name not in others]
-    elif isinstance(source, str | Path | Evaluation):
-        source = [source]
-    found = as_list("source", source, "a folder, or a list of paths and evaluations")
-    if not found:
-        raise DataError("there is no saved evaluation", hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them")
-    for one in found:
-        yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(check_path(one)), one)
-
-
-def _names_of(given: Mapping[str, Evaluation | str | Path]) -> dict[str, str]:
-    """Return what reports call each evaluation: its file, or the name of one in memory with its place."""
-    names: dict[str, str] = {}
-    for place, (key, one) in enumerate(given.items(), start=1):
-        names[key] = f"{one.name} ({place})" if isinstance(one, Evaluation) else key
-    return names
-
-
-def is_folder(source: object) -> bool:
-    """Tell whether a source is a folder, from which all that is a saved evaluation is taken."""
-    return isinstance(source, str | Path) and check_path(source).is_dir()
-
-
-def _compared(
-    steps: Sequence[Step],
-    measures: Sequence[str],
-    ids: TextArray,
-    others: Sequence[int | None],
-    *,
-    design: Design,
-    cluster: IntArray | None,
-) -> dict[str, tuple[Pair | None, ...]]:
-    """Return a pair of each step and its other, by measure; None where it has none, or they cannot be compared."""
-    can_be = [
-        (one, other)
-        for one, other in enumerate(others)
-        if other is not None
-        and (
-            (steps[one].is_comparable and steps[other].is_comparable)
-            or steps[one].qrels_hash == steps[other].qrels_hash
-        )
-    ]
-    found: dict[str, tuple[Pair | None, ...]] = ByMeasure()
-    for measure in measures:
-        own = measure_of(measure, steps[0].means[measure])
-        sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
-        made = compare_sides([own], [sides], can_be, design=design, cluster=cluster) if can_be else ()
-        pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
-        found[measure] = tuple(map(pairs.get, range(len(steps))))
-    return found
