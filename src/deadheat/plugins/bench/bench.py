@@ -1,33 +1,19 @@
 """bench(): every retriever on every set of cases, and how they compare."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from inspect import signature
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, cast
-
-import numpy as np
-import polars as pl
 
 from deadheat.core.checks import as_count, as_cutoffs, as_positive, check_choice
-from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.run import Run
 from deadheat.core.design import Design
-from deadheat.core.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
-from deadheat.core.evaluation.evaluate_runs import evaluate_under
+from deadheat.core.errors import NoteWarning, ParameterError, UnknownExpectedWarning
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.scores import Scores
-from deadheat.core.evaluation.stratum import NONE
-from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.core.measures.notation import Measures, parse_measures
-from deadheat.core.phases import phase
-from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.report.model import PAGES, Report, registers_report
 from deadheat.core.scalars import as_integer
-from deadheat.core.settings import Conventions
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.collection import (
@@ -40,18 +26,17 @@ from deadheat.plugins.bench.collection import (
     families_of,
     labelled,
     parts_of,
-    read_collection,
     split_cells,
 )
-from deadheat.plugins.bench.languages import checked_code, likely
-from deadheat.plugins.bench.ontology import KINDS, Ontology, read_ontology
+from deadheat.plugins.bench.evaluating import collect_warnings, evaluate_searches
+from deadheat.plugins.bench.inputs import BenchInputs, languages_of_documents, read_documents
+from deadheat.plugins.bench.ontology import KINDS, Ontology
 from deadheat.plugins.bench.report import page_of_bench, report_bench
 from deadheat.plugins.bench.report_measures import cutoff_of
-from deadheat.plugins.bench.result import BenchResult, BenchSettings, Failure, Key, failures_of, names_of
+from deadheat.plugins.bench.result import BenchResult, BenchSettings, Key
 from deadheat.plugins.bench.retrievers import (
     BM25,
     LLM,
-    GradedAnswers,
     Reranked,
     RunFile,
     System,
@@ -60,9 +45,9 @@ from deadheat.plugins.bench.retrievers import (
     make_retrievers,
     reranked,
 )
-from deadheat.plugins.bench.searching import notes_of_phrases, notes_of_run, search_parts
+from deadheat.plugins.bench.searching import notes_of_phrases
 from deadheat.plugins.bench.store import Store
-from deadheat.plugins.compare.comparison import assemble
+from deadheat.plugins.compare.comparison import Comparison, assemble
 from deadheat.plugins.more_measures.largest import MaxRel
 
 PAGES[BenchResult] = page_of_bench
@@ -190,23 +175,38 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     if margin is not None:
         as_positive("margin", margin)
     check_cluster(cluster)
-    chosen = measures_of(measures, at, has_ontology=ontology is not None)
-    check_depth(chosen, k)
-    with _told() as confused:  # a file named like a retriever; warnings of libraries while they load are not passed on
-        own = make_retrievers(retrievers)
-    systems = reranked(own, rerankers or (), rerank_depth, then_by_first=rerank_then_by_first)
-    design = Design.of(locals(), rng=_seed(rng))
-    names = list(systems)
+    chosen_measures = measures_of(measures, at, has_ontology=ontology is not None)
+    check_depth(chosen_measures, k)
+
+    # a file named like a retriever; warnings of libraries while they load are not passed on
+    with collect_warnings() as notes_on_names:
+        retrievers_by_name = make_retrievers(retrievers)
+    systems = reranked(retrievers_by_name, rerankers or (), rerank_depth, then_by_first=rerank_then_by_first)
+    design = Design.of(
+        {},
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        method=method,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=_seed(rng),
+    )
     if baseline is not None:
-        check_choice("baseline", baseline, names)
-    # a single retriever is not compared
-    design.check_systems(names if len(names) > 1 else [*names, ""], has_clusters=cluster is not None)
+        check_choice("baseline", baseline, list(systems))
+    if len(systems) > 1:  # a single retriever is not compared
+        names_to_compare = list(systems)
+    else:
+        names_to_compare = [*systems, ""]
+    design.check_systems(names_to_compare, has_clusters=cluster is not None)
+
     parts = parts_of(cases, limit)
     check_by(by if ontology is None else (), parts)  # an ontology may have labels
     _check_parts(parts, systems, cluster)
     _confirm(parts, systems, confirm)
-    tell = progress or (lambda _: None)
-    documents, terms = _read(
+    tell = progress or _tell_nobody
+    documents, terms = read_documents(
         collection,
         ontology,
         tell,
@@ -216,92 +216,40 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         candidates=candidates,
         language=collection_language,
     )
-    parts, cells = split_cells(parts, documents)
+    parts, notes_on_cells = split_cells(parts, documents)
     parts, assumed = labelled(parts, terms)
-    graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
-    spoken, is_guess = _spoken(documents, parts)
-    languages = dict.fromkeys(part.language for part in parts)
-    settings = BenchSettings(
-        collection=documents.name,
-        spoken=spoken,
-        is_guess=is_guess,
-        assumed=assumed,
-        n_documents=len(documents.ids),
-        k=k,
-        measures=chosen,
-        design=design,
-        cluster=cluster,
-        limit=limit,
-        ontology=None if terms is None else terms.summary,
+    inputs = BenchInputs(
+        systems=systems,
+        parts=parts,
+        documents=documents,
+        ontology=terms,
         kind=kind,
-        by=check_by(by, parts),
-        systems={name: described(one) for name, one in systems.items()},
-        margin=margin,
-        words={
-            name: group_values((one.words_in(None if own == NONE else own), own) for own in languages)
-            for name, one in systems.items()
-            if isinstance(one, BM25)
-        },
-        english={
-            name
-            for name, one in systems.items()
-            if isinstance(one, BM25)
-            and all(one.in_language(None if own == NONE else own).is_english for own in languages)
-        },
+        measures=chosen_measures,
+        k=k,
     )
-    notes: list[Warning | str] = [
-        *confused,
-        *notes_of_phrases(systems, parts),
-        *map(NoteWarning, (*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None))),
-        *(
-            map(NoteWarning, ["margin changes no value: no set has cases that a pair_id pairs"])
-            if margin is not None and not families_of(parts)[0]
-            else ()
-        ),
-    ]
-    if terms is not None and not graded:
-        notes.append(_note_unused_ontology(chosen, k))
-    chance = _chance(parts, terms, graded, kind)
+    settings = _settings_of(inputs, design=design, cluster=cluster, limit=limit, by=by, margin=margin, assumed=assumed)
+    notes = [*notes_on_names, *_notes_before_search(inputs, notes_on_cells, margin)]
+    chance = _chance(inputs)
+
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
-        evaluations: dict[Key, Evaluation] = {}
-        failures: dict[Key, tuple[Failure, ...]] = {}
-        called: dict[tuple[str, str], dict[str, str]] = {}
-        answers: dict[Key, GradedAnswers | None] = {}
-        for key, part, searched in search_parts(systems, parts, documents, k, store, tell=tell):
-            answers[key] = searched.answers
-            labels = documents.labels(part.language)
-            notes += notes_of_run(key, part, searched, documents)
-            failures[key] = failures_of(part.cases.cases, searched.run, labels)
-            called.setdefault(part.key, {}).update(names_of(part.cases.cases, searched.run, labels))
-            evaluations[key], told = evaluate_part(
-                part, searched.run, chosen, name=key.retriever, ontology=terms, kind=kind
-            )
-            notes += told
-        once = {str(note): note for note in notes}
+        runs = evaluate_searches(inputs, store, tell)
+        notes += runs.notes
+        note_by_text = {str(note): note for note in notes}
         result = BenchResult(
-            evaluations=evaluations,
-            comparisons={
-                part.key: assemble(
-                    {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key},
-                    design,
-                    part.clusters(cluster),
-                    None,
-                    {},
-                )
-                for part in (parts if len(systems) > 1 else ())
-            },
+            evaluations=runs.evaluations,
+            comparisons=_compare_parts(inputs, runs.evaluations, design, cluster),
             parts={part.key: part for part in parts},
             retrievers=tuple(systems),
             settings=settings,
             chance=chance,
             verbatim={part.key: count_verbatim(part, documents) for part in parts},
-            failures=failures,
-            names=called,
-            answers={key: one for key, one in answers.items() if one is not None},
-            notes=tuple(once),
+            failures=runs.failures,
+            names=runs.names,
+            answers=runs.answers,
+            notes=tuple(note_by_text),
         )
-        for note in once.values():
+        for note in note_by_text.values():
             warnings.warn(note, stacklevel=2)
         if store is not None:
             store.finish(result, documents, systems)
@@ -335,94 +283,10 @@ def check_depth(measures: Iterable[Measure], k: int) -> None:
         )
 
 
-@contextmanager
-def _told() -> Iterator[list[Warning | str]]:
-    """Collect the warnings of deadheat, and nothing of libraries."""
-    found: list[Warning | str] = []
-    with warnings.catch_warnings(record=True, action="always", category=DeadheatWarning) as caught:
-        yield found
-    found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
-
-
-def _note_unused_ontology(measures: Sequence[Measure], k: int) -> NoteWarning:
-    as_deep = MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
-    return NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {as_deep} to the measures")
-
-
-def evaluate_part(
-    part: CaseGroup,
-    found: pl.DataFrame,
-    measures: Sequence[Measure],
-    *,
-    name: str,
-    ontology: Ontology | None = None,
-    kind: str = "lin",
-) -> tuple[Evaluation, list[Warning | str]]:
-    """Evaluate a run on the cases of a part.
-
-    Returns
-    -------
-    evaluation : Evaluation
-        With an ontology, MaxRel uses its judgments of the retrieved documents, all else the expected ids.
-    notes : list of Warning
-        Warnings of the ontology about retrieved ids.
-    """
-    qrels = part.cases.qrels()
-    if found.is_empty():  # its MaxRel is 0 on any judgments
-        return _of_nothing(qrels, measures, name), []
-    run = Run(found, name=name)
-    plain = evaluate_under(Conventions(), qrels, run, measures)
-    measures = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
-    if ontology is None or not measures:
-        return plain, []
-    with _told() as notes:
-        warnings.simplefilter("ignore", UnknownExpectedWarning)  # reported once, before the first search
-        judged = ontology.judge(qrels, run, kind=kind, ideal=False)  # MaxRel reads only what was retrieved
-    graded = evaluate_under(Conventions(), judged, run, measures)
-    scores = {one.measure: one for one in (*plain, *graded)}.values()
-    return Evaluation(scores, **plain.parts() | {"graded": graded.placements, "qrels": qrels}), notes
-
-
-def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
-    """Evaluate a run without any document, which no reader accepts: every ranking is empty."""
-    queries, codes, relevance = qrels.in_order
-    ids = np.array(queries["query_id"].to_list(), dtype=object)
-    none = np.zeros(0, np.int64)
-    placements = build_placements(
-        RetrievedLists(ids, np.zeros(len(ids), np.int64)),
-        PlacedRows(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
-        judged_query=codes,
-        judged_relevance=relevance,
-    )
-    return Evaluation(
-        [Scores(one, ids, one.mean(placements), TieSpread(one, placements)) for one in measures],
-        name=name,
-        query_ids=ids,
-        conventions=Conventions(),
-        missing_queries=tuple(ids.tolist()),
-        placements=placements,
-        qrels=qrels,
-    )
-
-
 def _seed(rng: Rng) -> int:
     """Return a seed, drawn if none was given, so that intervals in tables and files agree."""
     number = as_integer(rng)
     return int(random_generator(rng).integers(1 << 32)) if number is None or number < 0 else number
-
-
-def _check_parts(
-    parts: Sequence[CaseGroup], systems: Mapping[str, System], cluster: str | Mapping[str, object] | None
-) -> None:
-    """Refuse columns without labels, keys that JSON cannot hold and run files that lack a part, before any search."""
-    for part in parts:
-        part.clusters(cluster)
-    for system in systems.values():
-        identity(system)
-        if isinstance(system, RunFile):
-            for part in parts:
-                query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
-                system.look_up(query_ids, texts, of=str(part))
 
 
 def _confirm(parts: Sequence[CaseGroup], systems: Mapping[str, System], confirm: Callable[[str], bool] | None) -> None:
@@ -436,59 +300,124 @@ def _confirm(parts: Sequence[CaseGroup], systems: Mapping[str, System], confirm:
         raise ParameterError("the calls were not confirmed")
 
 
-def _read(
-    collection: Collection | str | Path,
-    ontology: Ontology | str | Path | None,
-    tell: Callable[[str], None],
-    **options: Any,  # noqa: ANN401 - of read_collection
-) -> tuple[Collection, Ontology | None]:
-    """Read the documents and the ontology, which may be one file."""
-    if options["language"] is not None:
-        checked_code("collection_language", options["language"])
-    if not isinstance(cast("object", collection), Collection | Ontology | str | Path):
-        raise SourceTypeError(argument="collection", found=type(collection).__name__, allowed="a Collection or a path")
-    defaults = {name: one.default for name, one in signature(read_collection).parameters.items()}
-    late = [f"{name}={value!r}" for name, value in options.items() if value not in (defaults[name], [])]
-    if isinstance(collection, Collection) and late:
-        raise ParameterError(
-            f"{late[0]} is only for a collection that is read here", found="a Collection", hint="give its path"
-        )
-    for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | Path)):
-        tell(f"reading {path}")
-    if ontology is None or isinstance(ontology, Ontology):
-        terms = ontology
-    else:
-        with phase(f"reading {Path(ontology).name}"):
-            terms = read_ontology(ontology)
-    if isinstance(collection, Collection):
-        return collection, terms
-    source = terms if terms is not None and str(collection) == str(ontology) else collection
-    with (
-        phase("reading the collection"),
-        warnings.catch_warnings(action="ignore", category=NoteWarning),  # they are notes of the report
-    ):
-        return read_collection(source, **options), terms
+def _check_parts(
+    parts: Sequence[CaseGroup], systems: Mapping[str, System], cluster: str | Mapping[str, object] | None
+) -> None:
+    """Refuse columns without labels, keys that JSON cannot hold and run files that lack a part, before any search."""
+    for part in parts:
+        part.clusters(cluster)
+    for system in systems.values():
+        identity(system)
+        if isinstance(system, RunFile):
+            for part in parts:
+                query_ids = [case.case_id for case in part.cases]
+                texts = [case.text for case in part.cases]
+                system.look_up(query_ids, texts, of=str(part))
 
 
-def _spoken(documents: Collection, parts: Sequence[CaseGroup]) -> tuple[tuple[str, ...], bool]:
-    """Return the languages of documents, and whether they are a guess: made only if cases have a language at all."""
-    if documents.languages or all(part.language == NONE for part in parts):
-        return documents.languages, False
-    found = likely(documents.texts)
-    return ((found,), True) if found else ((), False)
+def _tell_nobody(line: str) -> None:
+    """Drop a line about progress, where nobody asked for it."""
 
 
-def _chance(
-    parts: Sequence[CaseGroup], ontology: Ontology | None, measures: Sequence[Measure], kind: str
-) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the expected score of a random ranking of all terms, by MaxRel measure that has a cutoff.
+def _settings_of(
+    inputs: BenchInputs,
+    *,
+    design: Design,
+    cluster: str | Mapping[str, object] | None,
+    limit: int | None,
+    by: str | Sequence[str],
+    margin: float | None,
+    assumed: tuple[str, ...],
+) -> BenchSettings:
+    """Return how a benchmark is made, for its reports."""
+    spoken, is_guess = languages_of_documents(inputs.documents, inputs.parts)
+    columns = check_by(by, inputs.parts)
+    words: dict[str, dict[str, list[str]]] = {}
+    english: set[str] = set()
+    codes = {part.language: part.language_code for part in inputs.parts}
+    for name, system in inputs.systems.items():
+        if not isinstance(system, BM25):
+            continue
+        words[name] = group_values((system.words_in(code), language) for language, code in codes.items())
+        if all(system.in_language(code).is_english for code in codes.values()):
+            english.add(name)
+    return BenchSettings(
+        collection=inputs.documents.name,
+        spoken=spoken,
+        is_guess=is_guess,
+        assumed=assumed,
+        n_documents=len(inputs.documents.ids),
+        k=inputs.k,
+        measures=inputs.measures,
+        design=design,
+        cluster=cluster,
+        limit=limit,
+        ontology=None if inputs.ontology is None else inputs.ontology.summary,
+        kind=inputs.kind,
+        by=columns,
+        systems={name: described(system) for name, system in inputs.systems.items()},
+        margin=margin,
+        words=words,
+        english=english,
+    )
+
+
+def _notes_before_search(
+    inputs: BenchInputs, notes_on_cells: Iterable[str], margin: float | None
+) -> list[Warning | str]:
+    """Return what is odd in cases, documents and options, before anything is searched."""
+    notes: list[Warning | str] = []
+    notes += notes_of_phrases(inputs.systems, inputs.parts)
+    notes += map(NoteWarning, notes_on_cells)
+    notes += map(NoteWarning, inputs.documents.notes)
+    is_ontology_used = bool(inputs.graded_measures)
+    expected_in = inputs.ontology if is_ontology_used else None
+    notes += map(NoteWarning, check_expected(inputs.parts, inputs.documents, expected_in))
+    if margin is not None:
+        families, _ = families_of(inputs.parts)
+        if not families:
+            notes.append(NoteWarning("margin changes no value: no set has cases that a pair_id pairs"))
+    if inputs.ontology is not None and not is_ontology_used:
+        deepest = max(map(cutoff_of, inputs.measures)) or min(inputs.k, 10)
+        unused = "the ontology changes no value: only MaxRel uses it"
+        notes.append(NoteWarning(f"{unused}; add {MaxRel(cutoff=deepest)} to the measures"))
+    return notes
+
+
+def _chance(inputs: BenchInputs) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the expected score of a random ranking of all terms, by part and by MaxRel measure that has a cutoff.
 
     Raises, before anything is searched, if the ontology has none of the expected ids of a part.
     """
-    if ontology is None or not measures:
+    if inputs.ontology is None or not inputs.graded_measures:
         return {}
-    cut = {one.label: cutoff_of(one) for one in measures if cutoff_of(one)}
+    cutoffs: dict[str, int] = {}
+    for measure in inputs.graded_measures:
+        if cutoff_of(measure):
+            cutoffs[measure.label] = cutoff_of(measure)
+    chance_by_part: dict[tuple[str, str], dict[str, float]] = {}
     # `check_expected` has named the missing ids
     with warnings.catch_warnings(action="ignore", category=UnknownExpectedWarning):
-        found = {one.key: ontology.chance(one.cases.qrels(), kind, cutoffs=list(cut.values())) for one in parts}
-    return {key: {name: own[k] for name, k in cut.items()} for key, own in found.items()} if cut else {}
+        for part in inputs.parts:
+            by_cutoff = inputs.ontology.chance(part.cases.qrels(), inputs.kind, cutoffs=list(cutoffs.values()))
+            chance_by_part[part.key] = {label: by_cutoff[cutoff] for label, cutoff in cutoffs.items()}
+    if not cutoffs:
+        return {}
+    return chance_by_part
+
+
+def _compare_parts(
+    inputs: BenchInputs,
+    evaluations: Mapping[Key, Evaluation],
+    design: Design,
+    cluster: str | Mapping[str, object] | None,
+) -> dict[tuple[str, str], Comparison]:
+    """Compare the retrievers on each part; a single retriever is not compared."""
+    if len(inputs.systems) == 1:
+        return {}
+    comparisons: dict[tuple[str, str], Comparison] = {}
+    for part in inputs.parts:
+        evaluations_of_part = {name: evaluations[Key(*part.key, name)] for name in inputs.systems}
+        clusters = part.clusters(cluster)
+        comparisons[part.key] = assemble(evaluations_of_part, design, clusters, queries=None, by_doc_id={})
+    return comparisons

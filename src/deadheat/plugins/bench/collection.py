@@ -338,6 +338,13 @@ class CaseGroup:
         return self.name, self.language
 
     @property
+    def language_code(self) -> str | None:
+        """The language as retrievers take it; None for cases without one."""
+        if self.language == NONE:
+            return None
+        return self.language
+
+    @property
     def searched(self) -> str:
         """A SHA-256 of the ids and texts: what a search sees."""
         return hash_of([[case.case_id, case.text] for case in self.cases])

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import polars as pl
 
 from deadheat.core.errors import DeadheatWarning, NoteWarning
-from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.phases import phase
 from deadheat.core.wording import did_you_mean, format_count, format_list
 from deadheat.plugins.bench.collection import CaseGroup, Collection
@@ -63,8 +62,7 @@ def search_parts(
     known: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}  # what each found for a part, down to a depth
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
-        language = None if part.language == NONE else part.language
-        retriever = system.in_language(language) if isinstance(system, BM25 | Reranked) else system
+        retriever = system.in_language(part.language_code) if isinstance(system, BM25 | Reranked) else system
         has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,
