@@ -1,17 +1,21 @@
 """The reading list of docs/design.md: its files exist, have what it names, and come after those that they import.
 
-The same holds of the records that it says are handed on, and of the functions that it says the command calls.
+The same holds of the records that it says are handed on, and of the functions that it says the command calls. The short
+list of CONTRIBUTING.md is what a command goes through.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from support.command import QRELS, RUN, ok
 from support.paths import ROOT, SOURCE
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -88,3 +92,26 @@ def test_a_file_of_the_book_imports_earlier_ones_alone(name: str) -> None:
             imported |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
     later = modules[modules.index(module_of(name)) + 1 :]
     assert imported.isdisjoint(later)
+
+
+def test_the_command_goes_through_the_files_that_contributing_lists(tmp_path: Path) -> None:
+    """All that it lists, and not `evaluation/evaluate.py`, the way of Python."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## The way of one number")[2]
+    steps = re.findall(r"^\d\. .+$", text.partition("\n## ")[0], re.MULTILINE)
+    listed = set(re.findall(r"`(\w+/[\w/]+\.py)`", "\n".join(steps)))
+    assert len(listed) > 10
+    (tmp_path / "qrels.txt").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "bm25.run").write_text(RUN, encoding="utf-8")
+    entered = set()
+
+    def note_file(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name != "<module>":
+            entered.add(frame.f_code.co_filename)
+
+    sys.setprofile(note_file)
+    try:
+        ok("evaluate", tmp_path / "qrels.txt", tmp_path / "bm25.run", "-m", "nDCG@10")
+    finally:
+        sys.setprofile(None)
+    assert {str(FOLDER / name) for name in listed} <= entered
+    assert str(FOLDER / "evaluation" / "evaluate.py") not in entered

@@ -35,6 +35,8 @@ def test_the_version_is_said_once() -> None:
     assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/deadheat/version.py"
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.+)$", cited, re.MULTILINE) == [dh.__version__]
+    assert f"version = {{{dh.__version__}}}," in (DOCS / "index.md").read_text(encoding="utf-8")
+    assert f"uses: OWNER/deadheat@v{dh.__version__}\n" in (DOCS / "guide" / "gate.md").read_text(encoding="utf-8")
 
 
 def test_no_address_is_invented() -> None:
@@ -48,6 +50,7 @@ def test_the_changelog_names_this_version_first() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.findall(r"^## (\S+)", changelog, re.MULTILINE)
     assert versions[0] == dh.__version__
+    assert len({*versions}) == len(versions), "towncrier adds an entry, also where there is one"
     assert len(changelog.split("\n## ")[-1].encode()) < 4000, "the first entry stays short"
 
 
