@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,13 @@ def _version() -> str | None:
     return version if version in vl_convert.get_vegalite_versions() else None
 
 
+@cache
+def _bundle_libraries(version: str | None) -> str:
+    """Return the scripts of a page that draws, which take seconds to bundle and are the same for every chart."""
+    bundle: str = painter.call("javascript_bundle", snippet=LIBRARIES, vl_version=version)
+    return bundle
+
+
 def svg_of(spec: dict[str, Any]) -> str:
     """Return a chart, given as Vega-Lite reads it, as SVG; its ids are the same each time."""
     svg = painter.call("vegalite_to_svg", vl_spec=spec, vl_version=_version())
@@ -142,6 +150,6 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     return PAGE.format(
         title=title,
         svg=svg,
-        libraries=painter.call("javascript_bundle", snippet=LIBRARIES, vl_version=version),
+        libraries=_bundle_libraries(version),
         spec=text.replace("<", "\\u003c"),
     ).encode()
