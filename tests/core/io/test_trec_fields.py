@@ -46,7 +46,7 @@ def test_a_group_of_thousands_is_no_fraction(tmp_path: Path) -> None:
 
 @pytest.mark.plugins("engines")
 def test_large_and_unread_files_have_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread_trec, "BLOCK", 40)
+    monkeypatch.setattr(unread_trec, "BLOCK", 40_000)  # many blocks, and few enough to take a second
     rows = [
         f"q{number // 100} Q0 document-with-a-long-name-{number} 1 {30_000 - number},5 x" for number in range(30_000)
     ]
