@@ -9,7 +9,8 @@ name is a plugin's word: docs/design.md lists these methods.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from functools import cache
 from pathlib import Path
 
 import deadheat
@@ -68,6 +69,7 @@ def core_files() -> list[Path]:
     return sorted(path for path in PACKAGE.rglob("*.py") if plugin_of_file(path) is None and path.name not in WITH_BOTH)
 
 
+@cache
 def modules_imported_by(path: Path) -> set[str]:
     """Return what a file imports of deadheat, also inside functions."""
     imported = set()
@@ -116,18 +118,29 @@ def methods_that_ask() -> dict[str, str]:
     found = {}
     for name, method in _methods_of_core():
         for node in ast.walk(method):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("hooks."):
+            if isinstance(node, ast.Call) and _is_of_hooks(node.func):
                 asked = services.get(_text_of(node.args), "core")
                 if asked != "core" and not method.name.startswith("_"):
                     found[name] = asked
     return found
 
 
-def n_statements(name: str) -> int:
-    """Return how many statements a method of a core class has, of a name such as "Evaluation.steps"."""
-    return next(
-        len(method.body) - (ast.get_docstring(method) is not None) for one, method in _methods_of_core() if one == name
-    )
+def _is_of_hooks(function: ast.expr) -> bool:
+    """Tell whether what is called begins with "hooks."; to write each call as text takes seconds."""
+    inner = function
+    while isinstance(inner, ast.Attribute | ast.Call | ast.Subscript):
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    return inner is not function and isinstance(inner, ast.Name) and inner.id == "hooks"
+
+
+def count_statements(names: Container[str]) -> dict[str, int]:
+    """Return how many statements methods of core classes have, by names such as "Evaluation.steps"."""
+    counts: dict[str, int] = {}
+    for name, method in _methods_of_core():
+        if name in names and name not in counts:
+            has_docstring = ast.get_docstring(method) is not None
+            counts[name] = len(method.body) - has_docstring
+    return counts
 
 
 def _methods_of_core() -> Iterator[tuple[str, ast.FunctionDef]]:
