@@ -13,20 +13,28 @@ import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
 from support.command import names_in
 from support.paths import ROOT, SOURCE
 
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
 EXAMPLE = ROOT / "examples" / "deadheat-novelty"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "x.qrels").write_text("q1 0 a 2\nq1 0 b 1\nq2 0 c 1\n", encoding="utf-8")
-    (tmp_path / "x.run").write_text("q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.5 t\nq2 Q0 c 1 1 t\n", encoding="utf-8")
+    write_files(tmp_path)
     return tmp_path
+
+
+def write_files(folder: Path) -> None:
+    (folder / "x.qrels").write_text("q1 0 a 2\nq1 0 b 1\nq2 0 c 1\n", encoding="utf-8")
+    (folder / "x.run").write_text("q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.5 t\nq2 Q0 c 1 1 t\n", encoding="utf-8")
 
 
 def install(folder: Path, name: str, record: str, **modules: str) -> None:
@@ -133,60 +141,79 @@ def record(name: str = "broken", **fields: str) -> str:
     return f"PLUGIN = api.Plugin(name={name!r}, help='Of a test.'{added})"
 
 
-# The record of a plugin, and why it is left out
+# The record of a plugin, and why it is left out; {name} is the name of the plugin
 REFUSED = {
     "import": ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
     "exit": ("raise SystemExit(3)", "SystemExit: 3"),
-    "no plugin": ("PLUGIN = 3", "deadheat_broken:PLUGIN is no deadheat.api.Plugin, but of type int"),
+    "no plugin": ("PLUGIN = 3", "deadheat_{name}:PLUGIN is no deadheat.api.Plugin, but of type int"),
     "options": (
-        record(options="(('x', 'y', ()),)"),
+        record("{name}", options="(('x', 'y', ()),)"),
         "it adds options, which only plugins that ship with deadheat can",
     ),
-    "missing": (record(requires="('nonsense',)"), "it needs the plugin nonsense, which is not installed"),
+    "missing": (record("{name}", requires="('nonsense',)"), "it needs the plugin nonsense, which is not installed"),
     "name": (record("gates"), "its name gates is taken by deadheat"),
     "command": (
-        record(commands="(api.Command('gate', 'm', 'h'),)"),
+        record("{name}", commands="(api.Command('gate', 'm', 'h'),)"),
         "its command gate is taken by deadheat",
     ),
-    "measure": (record(measures="(api.MeasureFile('m', ('NDCG',)),)"), "its measure ndcg is taken by deadheat"),
+    "measure": (
+        record("{name}", measures="(api.MeasureFile('m', ('NDCG',)),)"),
+        "its measure ndcg is taken by deadheat",
+    ),
     "alias": (
-        record(measures="(api.MeasureFile('m', ('Mine',), ('strec',)),)"),
+        record("{name}", measures="(api.MeasureFile('m', ('Mine',), ('strec',)),)"),
         "its measure strec is taken by deadheat",
     ),
     "format": (
-        record(readers="(api.FileFormats('m', ('csv',), ('.mine',)),)"),
+        record("{name}", readers="(api.FileFormats('m', ('csv',), ('.mine',)),)"),
         "its file format csv is taken by deadheat",
     ),
     "ending": (
-        record(readers="(api.FileFormats('m', ('mine',), ('.run',)),)"),
+        record("{name}", readers="(api.FileFormats('m', ('mine',), ('.run',)),)"),
         "its file ending .run is taken by deadheat",
     ),
     "no comma": (
-        record(measures="(api.MeasureFile('m', ('Mine',)))"),
+        record("{name}", measures="(api.MeasureFile('m', ('Mine',)))"),
         "measures= is one MeasureFile, where a tuple of them is due: write a comma behind it, (MeasureFile,)",
     ),
     "no comma behind a text": (
-        record(objects="('m')"),
+        record("{name}", objects="('m')"),
         "objects= is one text, where a tuple of them is due: write a comma behind it, (text,)",
     ),
     "no comma behind a name": (
-        record(measures="(api.MeasureFile('m', ('Mine')),)"),
+        record("{name}", measures="(api.MeasureFile('m', ('Mine')),)"),
         "names= of a MeasureFile in measures= is one text, where a tuple of them is due: write a comma",
     ),
-    "list": (record(commands="[]"), "commands= is no tuple, but of type list"),
-    "items": (record(commands="('m',)"), "commands= holds a str, where each is a Command"),
-    "help": (record(commands="(api.Command('mine', 'm', 3),)"), "help= of a Command in commands= is no text"),
+    "list": (record("{name}", commands="[]"), "commands= is no tuple, but of type list"),
+    "items": (record("{name}", commands="('m',)"), "commands= holds a str, where each is a Command"),
+    "help": (record("{name}", commands="(api.Command('mine', 'm', 3),)"), "help= of a Command in commands= is no text"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_plugin_that_cannot_be_used_is_left_out_with_a_warning(name: str, folder: Path) -> None:
-    text, problem = REFUSED[name]
-    install(folder, "deadheat-broken", text)
-    plugin = "gates" if name == "name" else "broken"
-    warning = f"Warning: the plugin {plugin} of deadheat-broken 0.1.0 is left out: {problem}"
+@pytest.fixture(scope="module")
+def printed_beside_refused(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Install a plugin of each kind that is refused; return what two evaluations and the list of plugins print."""
+    folder = tmp_path_factory.mktemp("refused")
+    write_files(folder)
+    for case, (text, _) in REFUSED.items():
+        install(folder, f"deadheat-{name_of(case)}", text.replace("{name}", name_of(case)))
     evaluate = "evaluate x.qrels x.run -m"
-    known, unknown, listed = calls(folder, f"{evaluate} RR", f"{evaluate} Nonsense", "plugins")
+    return calls(folder, f"{evaluate} RR", f"{evaluate} Nonsense", "plugins")
+
+
+def name_of(case: str) -> str:
+    """Return the name of the plugin of a case."""
+    return "broken_" + case.replace(" ", "_")
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_plugin_that_cannot_be_used_is_left_out_with_a_warning(case: str, printed_beside_refused: list[str]) -> None:
+    name = name_of(case)
+    problem = REFUSED[case][1].replace("{name}", name)
+    plugin = "gates" if case == "name" else name
+    warning = f"Warning: the plugin {plugin} of deadheat-{name} 0.1.0 is left out: {problem}"
+    known, unknown, listed = printed_beside_refused
     assert "Warning" not in known
     assert warning in unknown
     assert "unknown measure 'Nonsense'" in unknown
@@ -218,7 +245,16 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("name", MODULES)
+def cases_of_modules() -> list[ParameterSet]:
+    """Return the modules that fail; two processes each take long, so three are left to the rest of the tests."""
+    cases = []
+    for name in MODULES:
+        marks = () if name in {"import", "name", "one text of aliases"} else pytest.mark.slow
+        cases.append(pytest.param(name, marks=marks))
+    return cases
+
+
+@pytest.mark.parametrize("name", cases_of_modules())
 def test_a_module_that_fails_leaves_the_plugin_out(name: str, folder: Path) -> None:
     text, problem = MODULES[name]
     install(
