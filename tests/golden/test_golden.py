@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 import deadheat as dh
@@ -11,6 +13,9 @@ from golden.entries import ENTRIES, FOLDER, load_entries, other_version
 from golden.files import EXPECTED, MOST_BYTES, read_feature
 from golden.running import result_of
 
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
 MOST_SHOWN = 12  # differences
 
 OF_PASSAGES = {"CharRecall", "CharPrecision", "CharIoU", "CharDensity"}  # in calls_spans.py
@@ -18,8 +23,20 @@ OF_PASSAGES = {"CharRecall", "CharPrecision", "CharIoU", "CharDensity"}  # in ca
 load_entries()
 
 
+def cases_of_calls() -> list[ParameterSet]:
+    """Return the names of all calls; each process takes long, so four in five are left to the rest of the tests."""
+    names = sorted(ENTRIES)
+    processes = [name for name in names if ENTRIES[name].feature == "processes"]
+    quick_processes = processes[::5]
+    cases = []
+    for name in names:
+        is_slow = name in processes and name not in quick_processes
+        cases.append(pytest.param(name, marks=pytest.mark.slow if is_slow else ()))
+    return cases
+
+
 @pytest.mark.every_case
-@pytest.mark.parametrize("name", sorted(ENTRIES))
+@pytest.mark.parametrize("name", cases_of_calls())
 def test_a_call_returns_what_it_did(name: str) -> None:
     call = ENTRIES[name]
     kept = read_feature(call.feature).get(name)
