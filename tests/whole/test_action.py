@@ -135,6 +135,7 @@ def test_what_cannot_be_read_is_red_and_says_so(act: Action) -> None:
 def test_the_hook_refuses_cases_that_cannot_be_used(folder: Path, case: str, code: int) -> None:
     pytest.importorskip("jsonschema")
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert f"`{hook['id']}`" in (ROOT / "docs" / "bench.md").read_text(encoding="utf-8")
     assert re.search(hook["files"], "data/cases.json")
     assert not re.search(hook["files"], "data/run.json")
     (folder / "cases.json").write_text(f"[{case}]")
