@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_sizes, run_starts
 from deadheat.core.kernels.segments import batches, divide_or_zero
 
 Ends = tuple[FloatArray, FloatArray]
@@ -181,8 +181,8 @@ def _count_before(query: IntArray, counts: IntArray) -> IntArray:
     """Return the sum of the counts that come before each in its query; queries ascend."""
     before = np.cumsum(counts) - counts
     starts = run_starts(query)
-    lengths = np.diff(np.append(starts, len(query)))
-    return np.asarray(before - np.repeat(before[starts], lengths))
+    sizes = run_sizes(starts, len(query))
+    return np.asarray(before - np.repeat(before[starts], sizes))
 
 
 def _rise(query: IntArray, ascending: FloatArray) -> FloatArray:
@@ -303,9 +303,9 @@ def _greatest_by_levels(base: FloatArray, useful: FloatArray, n_useful: IntArray
     is_rising = np.ones(len(base), np.bool_)
     while is_rising.any():
         rising = np.flatnonzero(is_rising)
-        own_levels = levels.select(rising)
-        rows = _gains_over_values(greatest[rising], useful[rising], n_useful[rising], own_levels)
-        values = _compute_values(base[rising], useful[rising], _choose_falling(rows), own_levels)
+        levels_of_rising = levels.select(rising)
+        rows = _gains_over_values(greatest[rising], useful[rising], n_useful[rising], levels_of_rising)
+        values = _compute_values(base[rising], useful[rising], _choose_falling(rows), levels_of_rising)
         is_rising[rising] = values > greatest[rising]
         greatest[rising] = np.maximum(greatest[rising], values)
     return greatest
