@@ -122,9 +122,10 @@ def flip(
     'normal'
     """
     numbers = (difference, tie_variance, lowest, highest, most_off, difference if sign is None else sign)
-    found = Flip(*(column.tolist()[0] for column in normal_flips(*(np.array([one]) for one in numbers))))
-    if not found.can_flip or distributions is None:
-        return found
+    columns = normal_flips(*(np.array([number]) for number in numbers))
+    normal_flip = Flip(*(column.tolist()[0] for column in columns))
+    if not normal_flip.can_flip or distributions is None:
+        return normal_flip
     ahead, behind = distributions if numbers[-1] > 0 else distributions[::-1]
     if isinstance(ahead, DrawnSums) or isinstance(behind, DrawnSums):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
@@ -220,31 +221,33 @@ def normal_errors(difference: FloatArray, variance: FloatArray, third: FloatArra
     return np.where(variance > 0, bound, 1.0)
 
 
-def _probability_below(one: Distribution, other: Distribution) -> float:
-    """Return the probability that `one` is smaller than `other`, which is independent of it."""
-    cumulative = np.concatenate(([0.0], np.cumsum(one.probabilities)))
-    if one.cells and one.cells == other.cells:
-        return min(1.0, _below_on_grid(one, other, cumulative))
-    values, others = one.values - one.shift, other.values - other.shift
-    rounding = ROUNDING * max(np.abs(values).max(), np.abs(others).max())
-    return min(1.0, float(cumulative[np.searchsorted(values, others - rounding)] @ other.probabilities))
+def _probability_below(ahead: Distribution, behind: Distribution) -> float:
+    """Return the probability that a value of `ahead` is smaller than one of `behind`, which is independent of it."""
+    cumulative = np.concatenate(([0.0], np.cumsum(ahead.probabilities)))
+    if ahead.cells and ahead.cells == behind.cells:
+        return min(1.0, _below_on_grid(ahead, behind, cumulative))
+    values_ahead = ahead.values - ahead.shift
+    values_behind = behind.values - behind.shift
+    rounding = ROUNDING * max(np.abs(values_ahead).max(), np.abs(values_behind).max())
+    n_below = np.searchsorted(values_ahead, values_behind - rounding)
+    return min(1.0, float(cumulative[n_below] @ behind.probabilities))
 
 
-def _below_on_grid(one: Distribution, other: Distribution, cumulative: FloatArray) -> float:
+def _below_on_grid(ahead: Distribution, behind: Distribution, cumulative: FloatArray) -> float:
     """Count cells; both are on the same grid."""
-    # What rounding added is taken back: `one` is below `other` where it is less than this many cells above it.
-    shift = (one.shift - other.shift) * one.cells
+    # What rounding added is taken back: a value of `ahead` is below where it is less than this many cells above.
+    shift = (ahead.shift - behind.shift) * ahead.cells
     most = math.ceil(shift - ON_GRID) - 1
-    ahead = round((other.values[0] - one.values[0]) * one.cells)
+    cells_apart = round((behind.values[0] - ahead.values[0]) * ahead.cells)
 
     def n_below(most: int) -> IntArray:
-        return np.clip(np.arange(len(other.values)) + (ahead + most + 1), 0, len(one.values))
+        return np.clip(np.arange(len(behind.values)) + (cells_apart + most + 1), 0, len(ahead.values))
 
-    below = float(cumulative[n_below(most)] @ other.probabilities)
-    if not (one.rounding or other.rounding) or most < 0:
+    below = float(cumulative[n_below(most)] @ behind.probabilities)
+    if not (ahead.rounding or behind.rounding) or most < 0:
         return below
     # Sums of the same values are equal, however their values were rounded.
-    return below - float((cumulative[n_below(0)] - cumulative[n_below(-1)]) @ other.probabilities)
+    return below - float((cumulative[n_below(0)] - cumulative[n_below(-1)]) @ behind.probabilities)
 
 
 def summands(
@@ -316,7 +319,7 @@ class Side:
 
     Attributes
     ----------
-    own : ndarray of bool, shape (n_queries,)
+    is_evaluated : ndarray of bool, shape (n_queries,)
         The queries that the evaluation has.
     evaluation : Evaluation or None
         None (of values alone): no order can be drawn.
@@ -332,14 +335,14 @@ class Side:
     weights : ndarray of float, shape (n_queries,), or None
         How much each query counts in means and sums; 1 where it has no value. None: all the same.
     score_parts : mapping of str to ScorePart
-        What features know of the queries of `own`, by their keys.
+        What features know of the queries that it has, by their keys.
     share : float
         What may be spent on orders, listed or drawn, as a share of what is where systems are few.
     """
 
     measure: Measure
     evaluation: Evaluation | None
-    own: BoolArray
+    is_evaluated: BoolArray
     values: FloatArray
     mean: FloatArray
     variance: FloatArray
@@ -393,15 +396,19 @@ class Side:
         return summands(
             self.measure,
             self.placements,
-            keep[self.own],
+            keep[self.is_evaluated],
             max_orders=int(self.share * MAX_ORDERS),
             max_values=int(self.share * MAX_VALUES),
-            means=self.mean[self.own],
-            weights=self._factors_of_own(keep),
+            means=self.mean[self.is_evaluated],
+            weights=self._factors_of_evaluated(keep),
         )
 
-    def _factors_of_own(self, keep: BoolArray) -> FloatArray | None:
-        return None if self.weights is None else (self.weights / self.weights[keep].max(initial=0.0))[self.own]
+    def _factors_of_evaluated(self, keep: BoolArray) -> FloatArray | None:
+        """Return the weights of the queries that it has, over the largest of some queries; None without weights."""
+        if self.weights is None:
+            return None
+        largest = self.weights[keep].max(initial=0.0)
+        return (self.weights / largest)[self.is_evaluated]
 
     def moved(self, keep: BoolArray) -> BoolArray:
         """Tell which of some queries ties move, of shape (n_queries,)."""
@@ -411,7 +418,7 @@ class Side:
         """Return how many orders of some queries can be drawn at a cost that does not hurt."""
         if self.parts:
             return min(part.n_draws(keep) for part in self.parts)
-        return n_draws(self.placements, self.moved(keep)[self.own], self.share)
+        return n_draws(self.placements, self.moved(keep)[self.is_evaluated], self.share)
 
     def drawn(self, keep: BoolArray) -> DrawnSums | None:
         """Return sums over some of the queries in random orders, where they are feasible."""
@@ -419,18 +426,18 @@ class Side:
             first = self.parts[0].drawn(keep)
             second = self.parts[1].drawn(keep) if first else None
             return first.minus(second, random_generator(self.rng, 1)) if first and second else None
-        placements, moved = self.placements, self.moved(keep)[self.own]
+        placements, moved = self.placements, self.moved(keep)[self.is_evaluated]
         # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
         content = np.concatenate((placements.above, placements.tied, placements.relevance), dtype=np.float64).tobytes()
         rng = random_generator(self.rng, *hashlib.sha256(content).digest())
         return draw_sums(
             self.measure,
             placements,
-            keep[self.own],
+            keep[self.is_evaluated],
             moved,
             rng,
-            means=self.mean[self.own],
-            weights=self._factors_of_own(keep),
+            means=self.mean[self.is_evaluated],
+            weights=self._factors_of_evaluated(keep),
             share=self.share,
         )
 
@@ -438,31 +445,35 @@ class Side:
 def side_of(
     evaluation: Evaluation,
     measure: Measure,
-    own: BoolArray,
+    is_evaluated: BoolArray,
     by_doc_id: Sequence[FloatArray] | None = None,
     rng: Rng = None,
 ) -> Side:
-    """Return a system by a measure over the queries of all, of which `own` are those that it has.
+    """Return a system by a measure over the queries of all evaluations.
 
     Parameters
     ----------
     evaluation : Evaluation
     measure : Measure
-    own : ndarray of bool, shape (n_queries,)
+    is_evaluated : ndarray of bool, shape (n_queries,)
+        Which of these queries the evaluation has.
     by_doc_id : sequence of ndarray, optional
         The scores with ties broken by document id, as trec_eval, of each measure of the evaluation.
     rng : numpy.random.Generator, int or None
         Of random orders.
     """
     scores = evaluation[str(measure)]
-    columns = np.full((6, len(own)), np.nan)
-    columns[:5, own] = scores.values, scores.tie_mean, scores.tie_std**2, scores.tie_min, scores.tie_max
+    columns = np.full((6, len(is_evaluated)), np.nan)
+    columns[:5, is_evaluated] = scores.values, scores.tie_mean, scores.tie_std**2, scores.tie_min, scores.tie_max
     if by_doc_id is not None:
-        columns[5, own] = by_doc_id[evaluation.measures.index(scores.measure)]
+        columns[5, is_evaluated] = by_doc_id[evaluation.measures.index(scores.measure)]
+    weights = None
+    if scores.weights is not None and scores.is_weighted:
+        weights = over_all(scores.weights, is_evaluated, 1.0)
     return Side(
         measure=scores.measure,
         evaluation=evaluation,
-        own=own,
+        is_evaluated=is_evaluated,
         values=columns[0],
         mean=columns[1],
         variance=columns[2],
@@ -471,33 +482,33 @@ def side_of(
         by_doc_id=columns[5],
         is_exact=not np.nan_to_num(scores.standard_error).any(),
         rng=rng,
-        weights=over_all(scores.weights, own, 1.0) if scores.weights is not None and scores.is_weighted else None,
+        weights=weights,
         score_parts=scores.parts,
     )
 
 
-def over_all(values: FloatArray, own: BoolArray, other: float) -> FloatArray:
+def over_all(values: FloatArray, is_evaluated: BoolArray, other: float) -> FloatArray:
     """Return the values of some queries, in the order of all, over all of them, with a number for the others."""
-    found = np.full((len(own), *values.shape[1:]), other)
-    found[own] = values
-    return found
+    values_of_all = np.full((len(is_evaluated), *values.shape[1:]), other)
+    values_of_all[is_evaluated] = values
+    return values_of_all
 
 
-def gap_of(one: Side, other: Side) -> Side:
+def gap_of(minuend: Side, subtrahend: Side) -> Side:
     """Return one side less another, such as a system in one language and in another.
 
     The ties of the two are broken independently, so that means subtract and variances add.
     """
     return replace(
-        one,
-        values=one.values - other.values,
-        mean=one.mean - other.mean,
-        variance=one.variance + other.variance,
-        low=one.low - other.high,
-        high=one.high - other.low,
-        by_doc_id=one.by_doc_id - other.by_doc_id,
-        is_exact=one.is_exact and other.is_exact,
-        parts=(one, other),
+        minuend,
+        values=minuend.values - subtrahend.values,
+        mean=minuend.mean - subtrahend.mean,
+        variance=minuend.variance + subtrahend.variance,
+        low=minuend.low - subtrahend.high,
+        high=minuend.high - subtrahend.low,
+        by_doc_id=minuend.by_doc_id - subtrahend.by_doc_id,
+        is_exact=minuend.is_exact and subtrahend.is_exact,
+        parts=(minuend, subtrahend),
     )
 
 
@@ -515,27 +526,42 @@ class TieSums:
     known: dict[tuple[object, Hashable, bytes], Any] = field(default_factory=dict, repr=False)
 
     def distributions(
-        self, a: Hashable, b: Hashable, keep: BoolArray, normal_error: float
+        self, system: Hashable, baseline: Hashable, keep: BoolArray, normal_error: float
     ) -> tuple[Distribution, Distribution] | tuple[DrawnSums, DrawnSums] | None:
         """Return the distributions of two sums, exact or on one grid; else drawn sums.
 
         None where neither is feasible, or a normal distribution with this error will do in place of drawn sums.
         """
-        both = (self.sides[a], self.sides[b])
-        if not all(side.can_draw for side in both):
+        sides = (self.sides[system], self.sides[baseline])
+        if not all(side.can_draw for side in sides):
             return None
-        one = self._once(Side.summands, a, keep)
-        other = self._once(Side.summands, b, keep) if one else None
-        found = comparable(one, other, is_coarse=both[0].share < LITTLE) if one and other else None
-        if found:
-            return found
-        enough = DEAR if min(side.n_draws(keep) for side in both) < FEW else PROVED
-        if not normal_error > enough:  # NaN too
+        exact_sums = self._comparable_sums(system, baseline, keep)
+        if exact_sums:
+            return exact_sums
+        n_draws = min(side.n_draws(keep) for side in sides)
+        bearable_error = DEAR if n_draws < FEW else PROVED
+        if not normal_error > bearable_error:  # NaN too
             return None
-        first, second = (self._once(Side.drawn, place, keep) for place in (a, b))
-        return (first, second) if first and second else None
+        drawn_of_system = self._once(Side.drawn, system, keep)
+        drawn_of_baseline = self._once(Side.drawn, baseline, keep)
+        if drawn_of_system is None or drawn_of_baseline is None:
+            return None
+        return drawn_of_system, drawn_of_baseline
+
+    def _comparable_sums(
+        self, system: Hashable, baseline: Hashable, keep: BoolArray
+    ) -> tuple[Distribution, Distribution] | None:
+        """Return the distributions of two sums, exact or on one grid; None where these are not feasible."""
+        sum_of_system = self._once(Side.summands, system, keep)
+        if sum_of_system is None:
+            return None
+        sum_of_baseline = self._once(Side.summands, baseline, keep)
+        if sum_of_baseline is None:
+            return None
+        return comparable(sum_of_system, sum_of_baseline, is_coarse=self.sides[system].share < LITTLE)
 
     def _once(self, find: Callable[[Side, BoolArray], T], place: Hashable, keep: BoolArray) -> T:
+        """Return what a method finds of a side; it is asked once."""
         key = find, place, keep.tobytes()
         if key not in self.known:
             self.known[key] = find(self.sides[place], keep)
@@ -555,7 +581,7 @@ def normal_errors_of(
         Of the two sides: of each value, and the most that it can be from its mean.
     is_exact : ndarray of bool, shape (n_pairs,)
     """
-    variance = sum(of_side.sum(axis=1) for of_side in variances)
-    third = sum((own * far).sum(axis=1) for own, far in zip(variances, deviations, strict=True))
-    largest = np.maximum(*(far.max(axis=1, initial=0.0) for far in deviations))
+    variance = sum(variances_of_side.sum(axis=1) for variances_of_side in variances)
+    third = sum((square * deviation).sum(axis=1) for square, deviation in zip(variances, deviations, strict=True))
+    largest = np.maximum(*(deviations_of_side.max(axis=1, initial=0.0) for deviations_of_side in deviations))
     return np.where(is_exact, normal_errors(difference, variance, third, largest), 1.0)

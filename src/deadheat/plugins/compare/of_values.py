@@ -189,7 +189,7 @@ def side_of_values(measure: Measure, values: FloatArray) -> Side:
     return Side(
         measure,
         evaluation=None,  # nothing ties: no order is drawn
-        own=~np.isnan(values),
+        is_evaluated=~np.isnan(values),
         values=values,
         mean=values,
         variance=np.zeros(len(values)),

@@ -37,7 +37,7 @@ class RankedSystems:
     pairs : Pairs
     evaluations : mapping of str to Evaluation
         By system.
-    by_doc_id : mapping of str to list of ndarray, shape (n_own_queries,)
+    by_doc_id : mapping of str to list of ndarray, shape (n_queries_of_system,)
         The scores of each system by document id, for each measure.
     query_ids : ndarray of str, shape (n_queries,)
         Of all systems.
@@ -83,13 +83,15 @@ def find_significant_by_one_rule(systems: RankedSystems) -> pl.DataFrame:
 
 def _list_sides_by_doc_id(systems: RankedSystems) -> list[dict[str, Side]] | None:
     """Return the systems by document id, for each measure; None where that changes no value."""
-    own = {name: is_member(systems.query_ids, one.query_ids) for name, one in systems.evaluations.items()}
+    is_evaluated = {}
+    for name, evaluation in systems.evaluations.items():
+        is_evaluated[name] = is_member(systems.query_ids, evaluation.query_ids)
     sides_by_measure: list[dict[str, Side]] = []
     is_changed = False
     for measure in systems.first.measures:
         sides = {}
         for name, evaluation in systems.evaluations.items():
-            side = side_of(evaluation, measure, own[name], systems.by_doc_id[name])
+            side = side_of(evaluation, measure, is_evaluated[name], systems.by_doc_id[name])
             is_changed |= not np.array_equal(side.values, side.by_doc_id, equal_nan=True)
             sides[name] = side.ranked_by_doc_id
         sides_by_measure.append(sides)

@@ -328,12 +328,12 @@ def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.ra
     moved = side.moved(keep)
     found: FloatArray | None = np.zeros((0, 1))
     if moved.any():
-        measure, placements, queries = side.measure, side.placements, np.flatnonzero(moved[side.own])
+        measure, placements, queries = side.measure, side.placements, np.flatnonzero(moved[side.is_evaluated])
         parts = measure.distributions(placements, queries) or listed_values(measure, placements, queries, MAX_ORDERS)
         found = (
             np.array([_steps(*part) for part in parts])
             if parts
-            else draw_values(measure, placements, moved[side.own], rng)
+            else draw_values(measure, placements, moved[side.is_evaluated], rng)
         )
     if found is None:
         return None

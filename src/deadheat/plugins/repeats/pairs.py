@@ -103,7 +103,7 @@ class RepeatedPairs:
 def _values_of(side: Side) -> FloatArray:
     """Return the values of each run of a system, of shape (n_queries, n_repeats), NaN for queries that it lacks."""
     repeated = cast("Repeated", side.score_parts[REPEATS])
-    return over_all(repeated.values, side.own, math.nan)
+    return over_all(repeated.values, side.is_evaluated, math.nan)
 
 
 def _why_no_rerun(stack: Stack, system: int, baseline: int, keep: BoolArray) -> str:

@@ -74,19 +74,19 @@ def _places_of_pairs(steps: Sequence[Step], baselines: Sequence[int | None]) -> 
 def _side_of_step(step: Step, measure: Measure, query_ids: TextArray) -> Side:
     """Return the values of a step by a measure, over the queries of all steps, as one side of a comparison."""
     label = measure.label
-    is_query_of_step = is_member(query_ids, step.query_ids)
-    ties = {column: over_all(numbers, is_query_of_step, np.nan) for column, numbers in step.ties[label].items()}
+    is_evaluated = is_member(query_ids, step.query_ids)
+    ties = {column: over_all(numbers, is_evaluated, np.nan) for column, numbers in step.ties[label].items()}
     weights = None
     if step.weights is not None and not measure.total:
-        weights = over_all(step.weights, is_query_of_step, 0.0)
+        weights = over_all(step.weights, is_evaluated, 0.0)
     return replace(
-        side_of_values(measure, over_all(step.values[label], is_query_of_step, np.nan)),
+        side_of_values(measure, over_all(step.values[label], is_evaluated, np.nan)),
         mean=ties["tie_mean"],
         variance=ties["tie_std"] ** 2,
         low=ties["tie_min"],
         high=ties["tie_max"],
         is_exact=not np.nan_to_num(ties["standard_error"]).any(),
-        own=is_query_of_step,
+        is_evaluated=is_evaluated,
         score_parts=step.parts[label],
         weights=weights,
     )
