@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from deadheat.core.checks import as_list
 from deadheat.core.errors import ParameterError
-from deadheat.core.settings import BOUNDED, PROPORTION, Estimation, setting
+from deadheat.core.settings import BOUNDED, OF_ANY_MEANS, PROPORTION, Estimation, setting
 
 RANDOMIZATION = "randomization"
 TUKEY = "tukey"  # compares several systems at once
@@ -102,10 +102,11 @@ class Design(Estimation):
             return
         values = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
         raise ParameterError(
-            f"method={self.method!r} is of means",
-            found="a comparison, which has differences",
-            hint=f"'auto' takes it for the means of measures that {values}; 'bca', 'bootstrap-t', 'percentile', 't'"
-            " and 'skewed-t' are for both",
+            argument="method",
+            given=self.method,
+            allowed=("auto", *OF_ANY_MEANS),
+            hint=f"{self.method!r} is of means, and a comparison has differences; 'auto' takes it for the means of"
+            f" measures that {values}",
         )
 
     def _set_correction(self) -> None:

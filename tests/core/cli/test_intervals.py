@@ -266,7 +266,6 @@ def test_options_that_do_not_go_together_are_refused_before_files_are_read(
 
 
 METHODS = ["auto", "bca", "bootstrap-t", "percentile", "t", "skewed-t", "gaffke"]
-NOT_ALLOWED_HERE = ["clopper-pearson", *METHODS]
 
 
 @pytest.mark.parametrize(
@@ -279,10 +278,15 @@ NOT_ALLOWED_HERE = ["clopper-pearson", *METHODS]
         (["--confidence-level", "nan"], ["--confidence-level"], "nan"),
         (
             ["--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
-            NOT_ALLOWED_HERE,
-            "clusters",
+            ["--ci-method", *METHODS, "--cluster", "clopper-pearson", "clopper-pearson"],
+            "'clopper-pearson'",
         ),
-        (["--ci-method", "clopper-pearson", "-m", "Hit@1 RR"], NOT_ALLOWED_HERE, "RR"),
+        (
+            ["--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],
+            ["--ci-method", *METHODS, "clopper-pearson", "clopper-pearson"],
+            "'clopper-pearson'",
+        ),
+        (["--ci-method", "gaffke", "-m", "DCG"], ["--ci-method", *METHODS[:-1], "gaffke", "gaffke"], "'gaffke'"),
     ],
 )
 def test_values_of_options_are_checked_before_files_are_read(options: list[str], names: list[str], given: str) -> None:

@@ -13,7 +13,7 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.measures import Measure
 from deadheat.core.random_generators import Rng
 from deadheat.core.scalars import as_integer
-from deadheat.core.settings import BOUNDED, PROPORTION, SKEWED, Estimation
+from deadheat.core.settings import BOUNDED, OF_ANY_MEANS, PROPORTION, SKEWED, Estimation
 from deadheat.core.wording import format_count, format_rounded
 
 # A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
@@ -247,19 +247,32 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool, has_weights:
         if is_proportion:
             return PROPORTION
         return BOUNDED if is_bounded else SKEWED
+    allowed = ["auto", *OF_ANY_MEANS]
+    if is_bounded:
+        allowed.append(BOUNDED)
     if method == BOUNDED and not is_bounded:
         raise ParameterError(
-            f"method={BOUNDED!r} is for measures with a lowest and a highest value",
-            found=str(measure),
-            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't' and 'skewed-t'",
+            argument="method",
+            given=method,
+            allowed=allowed,
+            hint=f"{BOUNDED!r} is for measures with a lowest and a highest value",
+            measure=str(measure),
+        )
+    if method == PROPORTION and is_grouped:
+        needed = "independent queries" if has_clusters else "queries that count the same"
+        raise ParameterError(
+            argument="method",
+            given=method,
+            allowed=allowed,
+            beside={"cluster" if has_clusters else "weights": None},
+            hint=f"{PROPORTION!r} needs {needed}",
         )
     if method == PROPORTION and not is_proportion:
-        needed = f"needs independent queries{'' if has_clusters else ' that count the same'}"
-        why = needed if is_grouped else "is for measures that are 0 or 1 in every order (Hit, P@1)"
         raise ParameterError(
-            f"method={PROPORTION!r} {why}",
-            found="clusters" if has_clusters else "weights" if has_weights else str(measure),
-            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't', 'skewed-t'"
-            + ", 'gaffke'" * is_bounded,
+            argument="method",
+            given=method,
+            allowed=allowed,
+            hint=f"{PROPORTION!r} is for measures that are 0 or 1 in every order (Hit, P@1)",
+            measure=str(measure),
         )
     return method
