@@ -136,8 +136,21 @@ def test_orders_take_unjudged_documents() -> None:
         with raises_parts(ParameterError, "at least one document") as caught:
             dh.tie_orders([1, 1], nothing)
         assert caught.value.is_given
-    with pytest.raises(DataError, match="relevance of document 'doc2'"):
-        dh.tie_orders([1, 1], [1, "x"])  # type: ignore[list-item]
+
+
+def test_orders_say_which_value_is_no_number() -> None:
+    """They named a query, which the caller never gave."""
+    unjudged = "expected a number, or None for an unjudged document"
+    with pytest.raises(DataError, match=f"^relevance of document 'doc2' is not a number: 'x', {unjudged}$"):
+        WRONG.tie_orders([1, 1], [1, "x"])
+    with pytest.raises(DataError, match=f"^relevance of document 'doc1' is infinite: inf, {unjudged}$"):
+        dh.tie_orders([1, 1], [float("inf"), 1])
+    with pytest.raises(
+        DataError, match=r"^score of document 'a' is not a number: '0.5', expected a number: write 0.5$"
+    ):
+        WRONG.tie_orders({"a": "0.5"}, {"a": 1})
+    with pytest.raises(DataError, match=r"of several queries give one, as relevance\['q'\]$"):
+        WRONG.tie_orders({"a": 1}, {"q": {"a": 1}})
 
 
 @pytest.mark.parametrize("given", ["x", None, 0, 1.5, True])

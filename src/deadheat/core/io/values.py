@@ -38,7 +38,7 @@ def are_beyond(values: AnyArray) -> BoolArray:
 
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
-    problem = _find_problem(value, kind)
+    problem = find_problem(value, kind)
     if not problem:
         return
     python = None
@@ -49,8 +49,8 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
     )
 
 
-def _find_problem(value: Any, kind: Kind) -> str:  # noqa: ANN401 - as above
-    """Return why a value cannot be evaluated; "" if it can."""
+def find_problem(value: Any, kind: Kind) -> str:  # noqa: ANN401 - as above
+    """Return what a value is, such as "NaN", if it cannot be evaluated; "" if it can."""
     number: float | None = None
     if not isinstance(value, str | bytes):
         try:

@@ -14,7 +14,7 @@ from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.evaluation.evaluate import evaluate
 from deadheat.core.evaluation.together import check_of_documents
-from deadheat.core.io.values import check_number
+from deadheat.core.io.values import find_problem, is_number_text
 from deadheat.core.measures import Measure, parse_measure
 from deadheat.core.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.core.structures import group_values
@@ -275,7 +275,11 @@ def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, floa
         raise ParameterError(argument="doc_ids", given=ids, allowed=allowed)
     documents = scores if isinstance(scores, Mapping) else dict(zip(ids, listed, strict=True))
     for doc, score in documents.items():
-        check_number("run", "of the ranking", doc, score, "tie_orders")
+        problem = find_problem(score, "run")
+        if problem:
+            raise DataError(
+                f"score of document {doc!r} is {problem}", allowed="a number", hint=_hint_on("scores", doc, score)
+            )
     return {doc: float(score) for doc, score in documents.items()}
 
 
@@ -292,7 +296,24 @@ def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids:
     judged = {doc: value for doc, value in relevance.items() if value is not None}
     if not judged:
         raise ParameterError("relevance must judge at least one document", given=relevance)
+    for doc, value in judged.items():
+        problem = find_problem(value, "qrels")
+        if problem:
+            raise DataError(
+                f"relevance of document {doc!r} is {problem}",
+                allowed="a number, or None for an unjudged document",
+                hint=_hint_on("relevance", doc, value),
+            )
     return judged
+
+
+def _hint_on(argument: str, key: str, value: object) -> str | None:
+    """Return what to write in place of a value that is not a number; None if nobody knows."""
+    if isinstance(value, Mapping):
+        return f"of several queries give one, as {argument}[{key!r}]"
+    if isinstance(value, str) and is_number_text(value):
+        return f"write {value}"
+    return None
 
 
 def _groups(documents: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:
