@@ -13,9 +13,11 @@ from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.run import Run
 from deadheat.core.errors import DataError, ParameterError
 from deadheat.core.io.ids import are_written_otherwise
-from deadheat.core.io.values import BEYOND, are_beyond
+from deadheat.core.io.values import BEYOND, are_beyond, is_number_text
 from deadheat.core.libraries import polars as pl
 from deadheat.core.wording import format_count
+
+KINDS_OF_NUMBERS = "fiub"  # of NumPy's types; no complex numbers
 
 
 def from_arrays(
@@ -120,12 +122,26 @@ def _check_indexes(**arrays: ArrayLike | None) -> None:
 def _read_numbers(name: str, values: ArrayLike) -> FloatArray:
     """Return an argument as an array of floats; raise for text, and for numbers that cannot be evaluated."""
     numbers = array_of(name, values)
-    if numbers.dtype.kind not in "fiub":  # text that looks like numbers is text
-        raise DataError(f"{name} are not an array of numbers", path=name)
+    if numbers.dtype.kind not in KINDS_OF_NUMBERS:  # text that looks like numbers is text
+        raise _no_numbers(name, numbers)
     is_beyond = are_beyond(numbers)
     if is_beyond.any():
         raise DataError(f"{name} hold {numbers[is_beyond][0]!s}, {BEYOND}", path=name)
     return numbers.astype(np.float64)
+
+
+def _no_numbers(name: str, values: NDArray[Any]) -> DataError:
+    """Return the error of an argument that is not all numbers, which shows the first value that is not one."""
+    items = values.ravel().tolist()
+    value = next((item for item in items if np.asarray(item).dtype.kind not in KINDS_OF_NUMBERS), None)
+    hint = None
+    if isinstance(value, str) and is_number_text(value):
+        hint = f"numpy.asarray({name}, float) reads numbers from text"
+    elif isinstance(value, Mapping):
+        hint = "evaluate() takes a dict for each of qrels and run"
+    elif value is None:
+        hint = "leave out the rows without one"
+    return DataError(argument=name, given=value, allowed="an array of numbers", hint=hint)
 
 
 def _name_queries(labels: FloatArray, grouping: Mapping[str, ArrayLike | None]) -> list[str]:
