@@ -183,6 +183,7 @@ def test_saved_with_a_query_without_judgments(tmp_path: object) -> None:
     [
         (([[[0.5]]], [[0]]), {}, r"scores must be numbers of shape \(n_queries, n_documents\), got shape \(1, 1, 1\)"),
         (([["a"]], [[0]]), {}, "scores must be numbers"),
+        (([[0.5]], {"0": ["0"]}), {}, r"relevant must be .* got dict; give the columns .* as \[\[0, 4\], \[2\]\]"),
         (([[0.5]], [[0], [0]]), {}, "relevant must be a list of 1 lists of column numbers.*got 2 lists"),
         (([[0.5]], [[1]]), {}, "names document 1 of query 0, expected a column from 0 to 0"),
         (([[0.5]], [[-1]]), {}, "names document -1 of query 0"),

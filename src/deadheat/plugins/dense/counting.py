@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -444,7 +444,10 @@ def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
         return _of_array(held, shape, argument)
     if isinstance(held, Sequence | np.ndarray) and not isinstance(held, str | bytes):
         return _of_lists(cast("Sequence[Any]", held), shape, argument)
-    raise _wrong(argument, type(given).__name__, shape)
+    hint = None
+    if isinstance(given, Mapping):
+        hint = "give the columns for each row of scores, as [[0, 4], [2]]; evaluate() takes dicts of ids"
+    raise _wrong(argument, type(given).__name__, shape, hint)
 
 
 def _wrong(argument: str, given: str, shape: tuple[int, int], hint: str | None = None) -> ParameterError:
