@@ -203,6 +203,13 @@ def test_a_zero_that_got_lost_for_a_single_document() -> None:
         dh.evaluate({"q": {"007": 1, "108": 1}}, {"q": {"7": 2.0, "108": 1.0}}, ["R"])
 
 
+def test_a_document_that_another_query_retrieved_lost_no_zero() -> None:
+    """It is judged for one query and retrieved for the other; zeros in front are those of a third document."""
+    qrels = {"q": {"108": 1}, "r": {"300": 1, "007": 1, "108": 1}}
+    with warnings.catch_warnings(action="error"):
+        dh.evaluate(qrels, {"q": {"300": 2.0, "108": 1.0}, "r": {"108": 1.0}}, ["R"])
+
+
 def test_columns_of_one_kind_of_files(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text("q 0 a 1\n")
     (tmp_path / "r.csv").write_text("query_id,hit,sim\nq,a,0.1\nq,b,0.7\n")

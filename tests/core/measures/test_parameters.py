@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import deadheat
-from deadheat import AP, MAP, RBP, RR, Custom, Measure, Placements, evaluate, measures, parse_measure, register
+from deadheat import AP, MAP, RBP, RR, Custom, Measure, P, Placements, evaluate, measures, parse_measure, register
 from deadheat.api import FloatArray, Number, parameter
 from deadheat.core.measures.base import MeasureType
 from deadheat.core.measures.registration import ALIASES, REGISTRY
@@ -169,3 +169,9 @@ def test_ap_over_k_needs_a_cutoff() -> None:
         parse_measure("AP(norm='k')")
     assert (AP @ 10)(norm="k") == AP(norm="k", cutoff=10) == parse_measure("AP(norm='k')@10")
     assert evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP(norm='k')@4").means() == {"AP(norm='k')@4": 0.125}
+
+
+def test_documents_from_rel_on_are_relevant() -> None:
+    """Measures that list orders see these codes alone, and sum them."""
+    relevance = np.array([-1.0, 0.0, 1.0, 2.0, 3.0, np.nan])
+    assert P(rel=2).codes(relevance).tolist() == [0, 0, 0, 1, 1, 0]

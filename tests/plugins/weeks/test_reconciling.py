@@ -140,6 +140,20 @@ def test_a_higher_grade_elsewhere_changes_measures_with_a_scale() -> None:
     assert [str(one) for one in again.measures] == MEASURES
 
 
+def test_values_that_are_not_computed_again_stay_where_the_highest_grade_is_the_same(tmp_path: Path) -> None:
+    """A saved evaluation has the values of a function, and not the function, which may know the highest grade."""
+    first = dh.Custom("first", lambda relevance: float(relevance[0]))
+    paths = {}
+    for name, qrels, run in (("old", QRELS, OLD), ("new", LESS, NEW)):
+        paths[name] = dh.evaluate(qrels, run, [first, "RR"]).save(tmp_path / f"{name}.json")
+    found = dh.compare_evaluations(paths, judgments="shared", n_resamples=99)
+    assert [measure.label for measure in found.measures] == ["first", "RR"]
+    higher = {**LESS, "q00": dict.fromkeys(LESS["q00"], 3.0)}
+    paths["new"] = dh.evaluate(higher, NEW, [first, "RR"]).save(tmp_path / "higher.json")
+    found = dh.compare_evaluations(paths, judgments="shared", n_resamples=99)
+    assert [measure.label for measure in found.measures] == ["RR"]
+
+
 def test_what_is_not_known_is_asked_or_refused() -> None:
     before, after = made(QRELS, OLD, "2026-01-01"), made(ADDED, NEW, "2026-01-01")
     asks = "which are newer is not known; evaluate both with the same qrels, or compare the queries whose"

@@ -182,6 +182,18 @@ def test_queries_that_the_last_save_has_no_weight_for_are_left_out(folder: Path)
     assert any("q01 and q02 of week 0" in note or "q01, q02 of week 0" in note for note in found.notes)
 
 
+def test_a_query_that_the_last_run_skipped_counts_nothing_before() -> None:
+    """The last one has no weight for it."""
+    fewer = {query: own for query, own in RUNS[1].items() if query != "q01"}
+    old = dh.evaluate(QRELS, RUNS[0], "nDCG@3", missing="skip")
+    new = dh.evaluate(QRELS, fewer, "nDCG@3", missing="skip", weights=TRAFFIC)
+    found = dh.history([old, new])
+    queries = [query for query in IDS if query != "q01"]
+    assert [step.means["nDCG@3"]["mean"] for step in found.steps] == pytest.approx(
+        [weighted_mean(week, TRAFFIC, queries=queries) for week in range(2)]
+    )
+
+
 def test_new_queries_beside_a_newer_save_without_weights(folder: Path) -> None:
     fewer = {query: own for query, own in QRELS.items() if query != "q00"}
     paths = [save(folder, 0, SALES, qrels=fewer), save(folder, 1, None)]
