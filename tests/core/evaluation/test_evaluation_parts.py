@@ -86,7 +86,7 @@ class GuessesInReports:
     def tabulate_means(
         self, parts: Sequence[Part], names: Sequence[str], columns: Sequence[str], level: float
     ) -> Table:
-        rows = [{"system": names[run], "known": own["RR"].mean_of_values} for _, run, own, _ in parts]
+        rows = [{"system": names[part.run], "known": part.evaluation["RR"].mean_of_values} for part in parts]
         return tabulate("guesses", (SYSTEM,), (Column("known", "known"),), rows)
 
     def tell(self, evaluations: Sequence[Evaluation]) -> list[Fact]:

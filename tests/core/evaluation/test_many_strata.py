@@ -14,10 +14,16 @@ import pytest
 import deadheat as dh
 from deadheat.core import hooks
 from deadheat.core.evaluation import strata as strata_file
+from deadheat.core.evaluation.reported import report_numbers
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.evaluation.strata_order import sort_strata
 from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.evaluation.stratum_places import groups
+from deadheat.core.report.cells import LACKING, NumberCell, plain
+from deadheat.core.report.conventions import as_cell
+from deadheat.core.report.make_parts import unexplained
+from deadheat.core.report.of_evaluation import report_evaluations
+from deadheat.core.report.of_strata import Grouping
 
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
 MEASURES = ["nDCG@3", "RR", "FRP", "NumRelRet", *(["GMAP"] if hooks.is_installed("more_measures") else [])]
@@ -70,6 +76,47 @@ def test_numbers_are_those_of_each_stratum_to_the_last_bit(n_groups: int, *, is_
             assert list(map(repr, shown)) == list(map(repr, map(type(shown[0]), expected))), (measure, name)
     for evaluation, part in zip(selected, strata.values(), strict=True):
         assert part.to_dict() == evaluation.to_dict()
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("n_groups", [3, 40, 300])
+def test_what_is_reported_is_that_of_each_stratum_to_the_last_bit(n_groups: int, *, is_weighted: bool) -> None:
+    strata = strata_by("group", n_groups, is_weighted=is_weighted)
+    for measure in strata.whole.measures:
+        expected = [report_numbers(part[measure]) for part in strata.values()]
+        assert list(map(repr, strata.reported(measure))) == list(map(repr, expected)), measure
+    is_even = np.arange(300) % 2 == 0
+    evens = set(strata.whole.query_ids[is_even].tolist())
+    counts = [len(evens.intersection(part.query_ids.tolist())) for part in strata.values()]
+    assert strata.count_queries(is_even).tolist() == counts
+    assert strata.sizes.tolist() == [len(part.query_ids) for part in strata.values()]
+
+
+def test_a_report_of_strata_makes_no_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    strata = strata_by("group", 40)
+    rows = []
+    for stratum, part in strata.items():
+        for scores in part:
+            numbers = [as_cell(scores, of_ties) for of_ties in ("", "tie_std", "tie_min", "tie_max")]
+            has_lost = len(unexplained(part, scores)) > 0 and not scores.measure.total
+            rows.append(((stratum, scores.measure.label), scores.n_queries, has_lost, numbers))
+
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(dh.Evaluation, "split", fail)
+    monkeypatch.setattr(dh.Evaluation, "select", fail)
+    again = strata_by("group", 40)
+    grouping = Grouping("queries", (again,), asked=("group",))
+    table = report_evaluations([again.whole], "qrels", grouping=grouping).tables[0]
+    keys = [column.key for column in table.columns]
+    shown = []
+    for row in table.rows:
+        cells = dict(zip(keys, row.cells[0], strict=True))
+        is_marked = isinstance(cells["value"], NumberCell) and LACKING in cells["value"].marks
+        numbers = [plain(cells[key]) for key in ("value", "tie_std", "tie_min", "tie_max")]
+        shown.append((row.labels, cells["n_queries"], is_marked, numbers))
+    assert list(map(repr, shown)) == list(map(repr, rows))
 
 
 @pytest.mark.parametrize("columns", [["label"], ["group", "label"]])

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from deadheat.core.arrays import IntArray, run_starts
+from deadheat.core.arrays import BoolArray, IntArray, run_starts
 from deadheat.core.checks import as_count
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.queries import Queries
@@ -18,12 +18,15 @@ from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions
 from deadheat.core.evaluation.query_columns import cluster_codes
+from deadheat.core.evaluation.reported import ReportedNumbers, report_numbers
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata_numbers import (
     StrataNumbers,
     are_means_of_values,
     collect_numbers,
     compute_numbers,
+    compute_totals,
+    report_means,
 )
 from deadheat.core.evaluation.stratum import (
     Stratum,
@@ -277,6 +280,42 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
             scores = part.in_union(self.whole.select(is_in), evaluations)[measure]
         return scores
 
+    @property
+    def sizes(self) -> IntArray:
+        """How many queries each stratum has, of shape (n_strata,)."""
+        return self._places.sizes
+
+    def count_queries(self, which: BoolArray) -> IntArray:
+        """Return how many queries of each stratum are among some.
+
+        Parameters
+        ----------
+        which : ndarray of bool, shape (n_queries,)
+            Of the queries of the whole.
+
+        Returns
+        -------
+        ndarray of int, shape (n_strata,)
+        """
+        return self._places.count_queries(which)
+
+    def reported(self, measure: Measure) -> list[ReportedNumbers]:
+        """Return what is reported of each stratum by a measure that was evaluated.
+
+        Parameters
+        ----------
+        measure : Measure
+        """
+        if self._has_estimates(measure):
+            return [report_numbers(part[measure]) for part in self.values()]
+        if measure.total:
+            return compute_totals(self.whole[measure], self._places)
+        return report_means(self.numbers(measure))
+
+    def _has_estimates(self, measure: Measure) -> bool:
+        """Tell whether parts may estimate means with more than the values of the whole."""
+        return bool(self._changed) or not are_means_of_values(self.whole[measure])
+
     def numbers(self, measure: Measure) -> StrataNumbers:
         """Return the numbers of all strata of a measure that was evaluated, as arrays.
 
@@ -286,7 +325,7 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
         """
         if measure not in self._numbers:
             scores = self.whole[measure]
-            if self._changed or not are_means_of_values(scores):
+            if self._has_estimates(measure):
                 self._numbers[measure] = collect_numbers([part[measure] for part in self.values()])
             else:
                 self._numbers[measure] = compute_numbers(scores, self._places)

@@ -11,6 +11,7 @@ import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray, IntArray, use_default_arithmetic
 from deadheat.core.evaluation.parts import EstimatesMean
+from deadheat.core.evaluation.reported import ReportedNumbers
 from deadheat.core.kernels.exact_sums import sum_segments
 
 if TYPE_CHECKING:
@@ -65,6 +66,37 @@ def compute_numbers(scores: Scores, strata: StratumPlaces) -> StrataNumbers:
     if scores.measure.geometric:
         std = std * mean  # the values are logarithms: to first order
     return StrataNumbers(counts, mean, std, low, high)
+
+
+@use_default_arithmetic
+def compute_totals(scores: Scores, strata: StratumPlaces) -> list[ReportedNumbers]:
+    """Return what is reported of a count in each stratum: that of its total."""
+    counts = strata.count_queries(scores.kept)
+    totals = _add_up(scores.values, strata)
+    if not scores.measure.knows_ties:
+        return [
+            ReportedNumbers(n_queries, total, math.nan, math.nan, math.nan, math.nan)
+            for n_queries, total in zip(counts.tolist(), totals.tolist(), strict=True)
+        ]
+    std = np.sqrt(_add_up(scores.tie_std**2, strata))
+    low = _add_up(scores.tie_min, strata)
+    high = _add_up(scores.tie_max, strata)
+    columns = (counts, totals, std, low, high, high - low)
+    return list(map(ReportedNumbers, *(column.tolist() for column in columns)))
+
+
+def report_means(numbers: StrataNumbers) -> list[ReportedNumbers]:
+    """Return what is reported of each stratum whose mean is that of values."""
+    low = numbers.mean_tie_min
+    high = numbers.mean_tie_max
+    columns = (numbers.n_queries, numbers.mean, numbers.mean_tie_std, low, high, high - low)
+    return list(map(ReportedNumbers, *(column.tolist() for column in columns)))
+
+
+def _add_up(values: FloatArray, strata: StratumPlaces) -> FloatArray:
+    """Return the sum of the values of each stratum; NaN counts as 0."""
+    numbers = np.where(np.isnan(values), 0.0, values)
+    return sum_segments(numbers[strata.places], strata.bounds)
 
 
 def _average(scores: Scores, values: FloatArray, strata: StratumPlaces) -> tuple[FloatArray, IntArray]:

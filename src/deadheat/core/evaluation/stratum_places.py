@@ -78,6 +78,11 @@ class StratumPlaces(Mapping[Stratum, IntArray]):
         """The number of each stratum by its key."""
         return {stratum: number for number, stratum in enumerate(self.strata)}
 
+    def count_queries(self, which: BoolArray) -> IntArray:
+        """Return how many queries of each stratum are among some, which are a mask over all queries."""
+        n_before = np.append(0, np.cumsum(which[self.places]))
+        return np.diff(n_before[self.bounds])
+
     def labels_at(self, column: int, numbers: IntArray) -> pl.Series:
         """Return the label in one column of the strata with some numbers."""
         return self.labels[column].gather(self.codes[numbers, column])

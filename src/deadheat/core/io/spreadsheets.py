@@ -1,6 +1,7 @@
 """Texts in CSV that a spreadsheet would work out, or a build log obey: an apostrophe guards them, and can go."""
 
 import re
+from functools import lru_cache
 
 # After apostrophes and blanks, a formula, in wide letters too, or a tab or a carriage return, which spreadsheets skip;
 # a line that begins with two colons is a command in a build log of GitHub.
@@ -10,6 +11,7 @@ _COMMAND = re.compile(r"##('*)\[")
 _GUARDED_COMMAND = re.compile(r"##'('*)\[")
 
 
+@lru_cache(maxsize=1_000)  # a column of runs or measures has the same few texts in all rows
 def guard_text(text: str) -> str:
     """Return a text for a field of CSV that no spreadsheet takes for a formula, and no build log for a command.
 

@@ -56,7 +56,7 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
         raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
     writer.writerow(map(guard_text, names))
     for group, labels, cells in table.records():
-        writer.writerow(_field(cell, digits) for cell in (*group, *labels[-1:], *labels[:-1], *cells))
+        writer.writerow([_field(cell, digits) for cell in (*group, *labels[-1:], *labels[:-1], *cells)])
     return "\n".join(out.lines)
 
 

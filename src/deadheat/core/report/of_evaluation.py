@@ -10,7 +10,6 @@ from deadheat.core.arrays import FloatArray
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.intervals import IntervalOptions
 from deadheat.core.evaluation.ordering import n_swapped
-from deadheat.core.evaluation.scores import Scores
 from deadheat.core.io.texts import hint_at_texts
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
@@ -29,6 +28,7 @@ from deadheat.core.report.conventions import (
     tell_counts,
     tell_ties,
 )
+from deadheat.core.report.make_parts import parts_of, unexplained
 from deadheat.core.report.model import Fact, Report, notation_of, note_fact, prose_fact, warning_fact
 from deadheat.core.report.of_strata import Grouping, _averages, _grouped
 from deadheat.core.report.report_parts import Part, report_parts_of
@@ -36,11 +36,9 @@ from deadheat.core.report.score_tables import (
     Quantiles,
     inside,
     list_queries,
-    parts_of,
     quantiles_of,
     tabulate_quantiles,
     tabulate_scores,
-    unexplained,
 )
 from deadheat.core.scalars import NOISE, as_integer
 from deadheat.core.settings import Estimation
@@ -193,12 +191,13 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
 
 def _effect(parts: Sequence[Part], digits: int | None) -> Fact:
     """Return which value tie orders change most; where means are estimated with more, of the values alone."""
-    spans = [
-        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, labels, scores.measure)
-        for labels, _, one, _ in parts
-        for scores in one
-        if (span := _tie_range(scores)) > NOISE
-    ]
+    spans = []
+    for part in parts:
+        for name, numbers in part.numbers.items():
+            span = numbers.reported.tie_range
+            if span > NOISE:
+                is_bounded = math.isfinite(numbers.measure.range[1])
+                spans.append((is_bounded, span, name, part.whole.name, part.labels, numbers.measure))
     by = _whose_values(parts)
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
     _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
@@ -212,17 +211,10 @@ def _effect(parts: Sequence[Part], digits: int | None) -> Fact:
 
 def _whose_values(parts: Sequence[Part]) -> str:
     """Return "by human labels " or the like where a mean is estimated with more than the values; else nothing."""
-    for _, _, evaluation, _ in parts:
-        if any(scores.is_estimated for scores in evaluation):
-            return "".join(f"by {own.values_are_by} " for own in report_parts_of(evaluation))
+    for part in parts:
+        if any(numbers.reported.is_estimated for numbers in part.numbers.values()):
+            return "".join(f"by {own.values_are_by} " for own in report_parts_of(part.evaluation))
     return ""
-
-
-def _tie_range(scores: Scores) -> float:
-    """Return how far tie orders move what is reported of scores; of an estimated mean that of the values."""
-    if scores.measure.total:
-        return scores.total_tie_max - scores.total_tie_min
-    return scores.tie_max_of_values - scores.tie_min_of_values
 
 
 def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fact]:
@@ -255,10 +247,10 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     """Say how the intervals were made, and where ties have the largest share in the error; totals have none."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = [
-        (measure, one.name, labels, interval)
-        for labels, _, one, intervals in parts
-        for measure, interval in intervals.items()
-        if not one[measure].measure.total
+        (measure, part.whole.name, part.labels, interval)
+        for part in parts
+        for measure, interval in part.intervals.items()
+        if not part.numbers[measure].measure.total
     ]
     methods = [(measure, interval.method) for measure, *_, interval in found]
     how = estimated_by(methods, units, options.n_resamples, as_integer(options.rng)) if found else "none of counts"

@@ -7,16 +7,16 @@ from typing import Any
 
 from deadheat.core.arrays import is_member
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.core.evaluation.intervals import KNOWN, Interval
 from deadheat.core.evaluation.parts import RangeColumn
 from deadheat.core.evaluation.rule_difference import difference_of, differences
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.strata import Strata
-from deadheat.core.evaluation.strata_order import rank_strata, union_of_strata
+from deadheat.core.evaluation.strata_order import rank_strata
 from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import LACKING, OF_FEW, Cell, NumberCell, Span, bars, count_cell
-from deadheat.core.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
+from deadheat.core.report.conventions import OF_TIES, RULES, cell_of, mean_heading, span_of
 from deadheat.core.report.model import MEASURE, QUERY, Column, Row, Table, tabulate_groups
 from deadheat.core.report.report_parts import Part
 from deadheat.core.wording import format_level
@@ -56,24 +56,6 @@ def inside(labels: tuple[str, ...]) -> str:
     return f" ({', '.join(labels)})" if labels else ""
 
 
-def parts_of(
-    evaluations: Sequence[Evaluation], strata: Sequence[Strata], options: IntervalOptions | None
-) -> list[Part]:
-    """Return a part for each run and stratum that it has, or for all its queries; without options have no intervals."""
-    if not strata:
-        return [
-            ((), run, one, {} if options is None else one.intervals(**vars(options)))
-            for run, one in enumerate(evaluations)
-        ]
-    found = [{} if options is None else of_run.intervals(**vars(options)) for of_run in strata]
-    return [
-        (keys_of(stratum), run, of_run[stratum], found[run].get(stratum, {}))
-        for stratum in union_of_strata(strata)
-        for run, of_run in enumerate(strata)
-        if stratum in of_run
-    ]
-
-
 def tabulate_scores(
     parts: Sequence[Part],
     names: Sequence[str],
@@ -101,16 +83,17 @@ def tabulate_scores(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    ranges = range_columns([evaluation for _, _, evaluation, _ in parts])
+    ranges = range_columns([part.evaluation for part in parts if part.has_features])
     cells: dict[tuple[tuple[str, ...], int, str], dict[str, Any]] = {}
-    for name in (one.label for one in measures):
-        own = {
-            (labels, run, name): _cells(evaluation, intervals.get(name), name, smallest, beside[run : run + 1])
-            | _mean_ranges(evaluation[name], ranges)
-            for labels, run, evaluation, intervals in parts
-        }
-        drawn = bars([one["interval"] for one in own.values()], [one["mean"] for one in own.values()])  # on one scale
-        cells |= {key: {**one, "bar": bar} for (key, one), bar in zip(own.items(), drawn, strict=True)}
+    for measure in measures:
+        cells_of_parts = [_cells(part, measure.label, smallest, beside[part.run : part.run + 1]) for part in parts]
+        if ranges:
+            for part, own_cells in zip(parts, cells_of_parts, strict=True):
+                own_cells.update(_mean_ranges(part.evaluation[measure.label], ranges))
+        if level is not None:
+            _add_bars(cells_of_parts)
+        for part, own_cells in zip(parts, cells_of_parts, strict=True):
+            cells[part.labels, part.run, measure.label] = own_cells
     return tabulate_groups(
         "strata" if columns else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
@@ -124,7 +107,7 @@ def tabulate_scores(
         ),
         (
             ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
-            for labels in dict.fromkeys(labels for labels, *_ in parts)
+            for labels in dict.fromkeys(part.labels for part in parts)
             for one in measures
         ),
         names,
@@ -136,9 +119,11 @@ def tabulate_scores(
 def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
     """Return the quantiles over queries with intervals of this level, of each measure that is of single queries."""
     return {
-        ((*labels, scores.measure.label, f"{quantile:g}"), run): scores.quantile(quantile, confidence_level=level)
-        for labels, run, evaluation, _ in parts
-        for scores in evaluation
+        ((*part.labels, scores.measure.label, f"{quantile:g}"), part.run): scores.quantile(
+            quantile, confidence_level=level
+        )
+        for part in parts
+        for scores in part.evaluation
         if not scores.measure.only_total
         for quantile in quantiles
     }
@@ -184,28 +169,55 @@ def tabulate_quantiles(
     )
 
 
-def _cells(
-    evaluation: Evaluation, interval: Interval | None, name: str, smallest: int, beside: Sequence[Evaluation]
-) -> dict[str, Any]:
+def _add_bars(cells_of_parts: Sequence[dict[str, Any]]) -> None:
+    """Add the bars of a measure to the cells of each part; all are on one scale."""
+    intervals = [cells["interval"] for cells in cells_of_parts]
+    means = [cells["mean"] for cells in cells_of_parts]
+    for cells, bar in zip(cells_of_parts, bars(intervals, means), strict=True):
+        cells["bar"] = bar
+
+
+def _cells(part: Part, name: str, smallest: int, beside: Sequence[Evaluation]) -> dict[str, Any]:
     """Return what the columns can show of a measure of a run in a part, by their keys; totals have no interval."""
-    scores = evaluation[name]
-    is_total, is_small = scores.measure.total, scores.n_queries < smallest
-    marks = "" if is_total else OF_FEW * is_small + LACKING * bool(unexplained(evaluation, scores))
+    numbers = part.numbers[name]
+    measure = numbers.measure
+    reported = numbers.reported
+    is_small = reported.n_queries < smallest
+    value = cell_of(measure, reported.value)
     cells: dict[str, Any] = {
-        "n_queries": scores.n_queries,
-        "n_all": len(scores.query_ids),
-        "value": NumberCell(scores.mean, marks=marks) if marks else as_cell(scores),
-        "mean": math.nan if is_total else scores.mean,
-        "total": as_cell(scores) if is_total else None,
-        "interval": NOTHING if interval is None or is_total else span_of(interval),
+        "n_queries": reported.n_queries,
+        "n_all": numbers.n_all,
+        "value": value,
+        "mean": reported.value,
+        "total": None,
+        "interval": NOTHING,
         "is_small": is_small,
-        **{of_ties: as_cell(scores, of_ties) for of_ties in OF_TIES},
-        **{key: None if is_total else getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
+        **dict.fromkeys(DETAILS),
     }
+    for key in OF_TIES:
+        cells[key] = cell_of(measure, getattr(reported, key))
+    marks = ""
+    if is_small:
+        marks += OF_FEW
+    if numbers.n_unexplained:
+        marks += LACKING
+    interval = part.intervals.get(name)
+    if measure.total:
+        cells["mean"] = math.nan
+        cells["total"] = value
+    else:
+        if marks:
+            cells["value"] = NumberCell(reported.value, marks=marks)
+        if interval is not None:
+            cells["interval"] = span_of(interval)
+            for key, attribute in DETAILS.items():
+                cells[key] = getattr(interval, attribute, None)
     for other in beside:
-        apart = difference_of(scores, other[name].select(is_member(other.query_ids, evaluation.query_ids)), other.ties)
+        evaluation = part.evaluation
+        scores_by_rule = other[name].select(is_member(other.query_ids, evaluation.query_ids))
+        apart = difference_of(evaluation[name], scores_by_rule, other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
-        cells |= {key: cell_of(scores.measure, cells[key]) for key in FOR_PEOPLE}
+        cells |= {key: cell_of(measure, cells[key]) for key in FOR_PEOPLE}
     return cells
 
 
@@ -354,12 +366,3 @@ def _ranges_by_query(scores: Scores, column: RangeColumn) -> list[Cell]:
     if low is None or high is None:
         return [NOTHING] * len(scores.query_ids)
     return list(map(Span, low.tolist(), high.tolist()))
-
-
-def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
-    """Return the queries without a value that were not skipped on demand."""
-    counts = True if scores.weights is None else scores.weights > 0
-    no_relevant = evaluation.conventions.no_relevant
-    skipped = set(evaluation.without_relevant(scores.measure) if no_relevant == "skip" else ())
-    skipped.update(evaluation.unanswerable if no_relevant is None else ())
-    return [query for query in scores.query_ids[~scores.kept & counts].tolist() if query not in skipped]

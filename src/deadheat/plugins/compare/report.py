@@ -36,6 +36,7 @@ from deadheat.core.report.conventions import (
     tell_ties,
     totals_of_row,
 )
+from deadheat.core.report.make_parts import unexplained
 from deadheat.core.report.model import (
     MEASURE,
     SYSTEM,
@@ -51,7 +52,7 @@ from deadheat.core.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.core.report.score_tables import columns_of_strata, inside, level_heading, unexplained
+from deadheat.core.report.score_tables import columns_of_strata, inside, level_heading
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import group_values
 from deadheat.core.wording import (

@@ -30,8 +30,8 @@ class JudgeInReports:
         rows = [
             {
                 **vars(scores.powered),
-                "stratum": labels,
-                "system": names[run],
+                "stratum": part.labels,
+                "system": names[part.run],
                 "measure": scores.measure.label,
                 "human": scores.human_mean,
                 "alone": span_of(found.alone or found),
@@ -39,9 +39,11 @@ class JudgeInReports:
                 "with": scores.mean,
                 "both": span_of(found),
             }
-            for labels, run, evaluation, intervals in parts
+            for part in parts
             for scores, found in zip(
-                evaluation, (intervals or evaluation.intervals(confidence_level=level)).values(), strict=True
+                part.evaluation,
+                (part.intervals or part.evaluation.intervals(confidence_level=level)).values(),
+                strict=True,
             )
             if scores.powered is not None
         ]

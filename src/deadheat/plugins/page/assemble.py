@@ -26,6 +26,7 @@ from deadheat.core.report.as_html import harmless, parts, templates
 from deadheat.core.report.as_markdown import as_markdown
 from deadheat.core.report.cells import Span, share_cell
 from deadheat.core.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
+from deadheat.core.report.make_parts import parts_of
 from deadheat.core.report.model import (
     PAGES,
     QUERY,
@@ -41,7 +42,7 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.of_evaluation import report_evaluations
-from deadheat.core.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
+from deadheat.core.report.score_tables import NOTHING, columns_of_strata, level_heading, tabulate_scores
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import BY_DOC_ID, format_count, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion
