@@ -36,6 +36,16 @@ def test_the_workflow_runs_every_python_that_is_declared() -> None:
     assert re.findall(r'"(.*?)"', listed) == declared
 
 
+def test_the_workflow_checks_what_make_test_checks() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    (recipe,) = re.findall(r"^checks:\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    programs = set(re.findall(r"\$\(BIN\)/([\w-]+)", recipe))
+    assert programs == {"ruff", "lint-imports", "mypy"}
+    text = (ROOT / ".github/workflows/test.yml").read_text("utf-8")
+    (line,) = re.findall(r"- run: (ruff .+)", text)
+    assert programs == {command.split()[0] for command in line.split(" && ")}
+
+
 @pytest.mark.parametrize("path", [".github/workflows/test.yml", "CITATION.cff", ".pre-commit-config.yaml"])
 def test_files_in_yaml_can_be_read(path: str) -> None:
     yaml = pytest.importorskip("yaml")
