@@ -102,7 +102,7 @@ def test_the_command_goes_through_the_files_that_contributing_lists(tmp_path: Pa
     assert len(listed) > 10
     (tmp_path / "qrels.txt").write_text(QRELS, encoding="utf-8")
     (tmp_path / "bm25.run").write_text(RUN, encoding="utf-8")
-    entered = set()
+    entered: set[str] = set()
 
     def note_file(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and frame.f_code.co_name != "<module>":
