@@ -27,7 +27,7 @@ class Kind(ABC):
 
     name: ClassVar[str]
     may_refuse: ClassVar[bool] = False
-    n_cases: ClassVar[int] = 120
+    n_cases: ClassVar[int] = 60
 
     @abstractmethod
     def write(self, folder: Path, rng: Random) -> Path:
