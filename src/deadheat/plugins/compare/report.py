@@ -471,50 +471,77 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
 
 def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") -> list[Fact]:
     """Return what is said below the tables of a comparison; `parts` are its strata, or the whole alone."""
-    design, n_clusters = next(iter(parts.values())).design, clusters_of(comparison)
+    design = next(iter(parts.values())).design
+    n_clusters = clusters_of(comparison)
+    has_clusters = n_clusters is not None
     evaluations = list(comparison.evaluations.values())
-    by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
-    grouped = "" if n_clusters is None else f", in {format_count(n_clusters, 'cluster')}"
-    text = f"{size_of(np.unique(comparison.pairs.column('n_queries')).tolist())}{by_pair} in {qrels}{grouped}"
     pairs = Pairs.joined([part.pairs for part in parts.values()])
-    places = [label(stratum) for stratum, part in parts.items() for _ in range(len(part.pairs))]
-    found = [
-        (measure, f"{measure} of {system}{inside(stratum)}", one)
-        for stratum, part in parts.items()
-        for (system, measure), one in part.intervals.items()
-    ]
-    differences = [
-        (f"{pair.measure} of {pair.system} - {pair.baseline}{inside(stratum)}", pair)
-        for stratum, part in parts.items()
-        for pair in part.pairs.where(_telling(part.pairs))
-    ]
-    lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
-    return [
-        *(prose_fact("WARNING", nothing_judged(one.name)) for one in evaluations if one.placements.is_unmatched),
-        Fact("deadheat", __version__),
-        Fact("qrels", qrels),
-        Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
-        Fact("n_clusters", n_clusters),
-        *brought_together(comparison.together),
-        *tell_shared_weights(comparison.shared_weights),
-        *tell_ties(evaluations[0].ties, as_integer(design.rng)),
-        *tell_geometric(one.label for one in comparison.measures),
-        *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
-        *tell_tests(
-            design, places, pairs, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among
-        ),
-        *(fact for part in comparison.parts.values() for fact in part.tell(comparison, parts)),
-        *(_of_ties(places, pairs) if knows_ties(comparison) else ()),
-        *(fact for module in hooks.load("pairs") for fact in module.PART.tell(places, pairs)),
-        *made_under(evaluations),
-        *(fact for module in hooks.load("facts") for fact in module.facts_of_comparison(parts)),
-        *(
-            note_fact("left out", f"{own} of {name}: without the queries that it lacks")
-            for name, own in lacking.items()
-            if own
-        ),
-        *of_runs(evaluations),
-    ]
+    places: list[str] = []
+    for stratum, part in parts.items():
+        places += [label(stratum)] * len(part.pairs)
+
+    facts: list[Fact] = []
+    for evaluation in evaluations:
+        if evaluation.placements.is_unmatched:
+            facts.append(prose_fact("WARNING", nothing_judged(evaluation.name)))
+    facts.append(Fact("deadheat", __version__))
+    facts.append(Fact("qrels", qrels))
+    facts.append(_count_queries(comparison, qrels, n_clusters))
+    facts.append(Fact("n_clusters", n_clusters))
+    facts += brought_together(comparison.together)
+    facts += tell_shared_weights(comparison.shared_weights)
+    facts += tell_ties(evaluations[0].ties, as_integer(design.rng))
+    facts += tell_geometric(measure.label for measure in comparison.measures)
+    units = "clusters" if has_clusters else ""
+    facts += tell_intervals(design, _name_intervals(parts), _name_differences(parts), clusters=units)
+    has_strata = () not in parts
+    facts += tell_tests(design, places, pairs, has_clusters=has_clusters, has_strata=has_strata, among=among)
+    for comparison_part in comparison.parts.values():
+        facts += comparison_part.tell(comparison, parts)
+    if knows_ties(comparison):
+        facts += _of_ties(places, pairs)
+    for module in hooks.load("pairs"):
+        facts += module.PART.tell(places, pairs)
+    facts += made_under(evaluations)
+    for module in hooks.load("facts"):
+        facts += module.facts_of_comparison(parts)
+    for evaluation in evaluations:
+        measures = [scores.measure.label for scores in evaluation if unexplained(evaluation, scores)]
+        if measures:
+            without = f"{', '.join(measures)} of {evaluation.name}: without the queries that it lacks"
+            facts.append(note_fact("left out", without))
+    facts += of_runs(evaluations)
+    return facts
+
+
+def _count_queries(comparison: Comparison, qrels: str, n_clusters: int | None) -> Fact:
+    """Say how many queries are compared, and how many clusters they are in."""
+    counts = comparison.pairs.column("n_queries")
+    text = size_of(np.unique(counts).tolist())
+    if len(_counts([comparison])) > 1:
+        text += ", by pair"
+    text += f" in {qrels}"
+    if n_clusters is not None:
+        text += f", in {format_count(n_clusters, 'cluster')}"
+    return Fact("n_queries", int(counts.max()), "queries", text)
+
+
+def _name_intervals(parts: Parts) -> list[tuple[str, str, Interval]]:
+    """Return each interval of a mean behind its measure and what it is of."""
+    named: list[tuple[str, str, Interval]] = []
+    for stratum, part in parts.items():
+        for (system, measure), interval in part.intervals.items():
+            named.append((measure, f"{measure} of {system}{inside(stratum)}", interval))
+    return named
+
+
+def _name_differences(parts: Parts) -> list[tuple[str, Pair]]:
+    """Return the pairs whose intervals tell something that others do not, each behind what it is of."""
+    named: list[tuple[str, Pair]] = []
+    for stratum, part in parts.items():
+        for pair in part.pairs.where(_telling(part.pairs)):
+            named.append((f"{pair.measure} of {pair.system} - {pair.baseline}{inside(stratum)}", pair))
+    return named
 
 
 def size_of(counts: Iterable[int]) -> str:
