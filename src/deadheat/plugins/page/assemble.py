@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -242,78 +242,69 @@ def _of_subject(
     def section(name: str, heading: str, *content: str, **others: Any) -> dict[str, Any]:  # noqa: ANN401 - as below
         return _section(f"s{number}-{name}", heading + of, *content, **others)
 
-    by_figure = {one.figure: one for one in pictures if one.part == "figures"}
-    shown = []
+    report = _report_of(subject)
+    by_figure = {picture.figure: picture for picture in pictures if picture.part == "figures"}
+    not_drawn = made.figures([picture for picture in by_figure.values() if picture.why_not])
+    first_screen = made.first_screen(headline_of(subject), glance(subject), _verdict_of(subject), number)
+    leaderboard = made.board(_leaderboard(subject), number)
+    n_queries = format_count(len(subject.query_ids), "query", "queries")
+    deciding = made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
+    conventions = parts().folded(select_facts(report.without_option().shown), report.shown)
+
+    sections = [section("verdict", "Verdict", first_screen, is_first=not of)]
+    if subject.tables:
+        sections.append(section("cases", subject.heading, made.details(subject.tables, len(subject.tables))))
+    sections.append(section("leaderboard", "Leaderboard", made.live("toolbar", number), leaderboard))
+    figures = made.live_figures(_live_figures(by_figure), number)
+    sections.append(section("figures", "Figures", figures, not_drawn, note=_why_few(subject, missing)))
+    sections.append(section("deciding", "Queries that decide", deciding, note=_what_is_held(subject)))
+    rankings = made.live("rankings", number)
+    if subject.runs:
+        sections.append(section("rankings", "Rankings", rankings, note=_describe_rankings(subject), is_live=True))
+    elif has_steps() and subject.first.ties in POLICIES:
+        sections.append(section("steps", "Values, step by step", rankings, note=_describe_steps(subject), is_live=True))
+    if subject.knows_ties:
+        sections.append(section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number)))
+    strata = _strata_tables(subject)
+    if strata:
+        figures_of_strata = made.figures([picture for picture in pictures if picture.part == "strata"])
+        sections.append(section("strata", "Strata", made.details(strata), figures_of_strata))
+    sections.append(section("all", "All measures", made.details(report.tables)))
+    sections.append(section("conventions", "How values were made", conventions))
+    return sections
+
+
+def _report_of(subject: Subject) -> Report:
+    """Return the report that the commands print of a subject."""
+    if subject.comparison is None:
+        return report_evaluations([subject.first], subject.qrels, intervals=IntervalOptions())
+    return report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
+
+
+def _live_figures(by_figure: Mapping[str, Picture]) -> list[tuple[str, Picture | None]]:
+    """Return the figures that the script draws, each with the picture of it without the script, if there is one."""
+    figures: list[tuple[str, Picture | None]] = []
     for name in Comparison.figures_shown:
         picture = by_figure.get(name)
-        shown.append((LIVE[name], picture if picture and picture.svg else None))
-    not_drawn = made.figures([one for one in by_figure.values() if one.why_not])
-    of_strata = made.figures([one for one in pictures if one.part == "strata"])
-    report = (
-        report_evaluations([subject.first], subject.qrels, intervals=IntervalOptions())
-        if subject.comparison is None
-        else report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
-    )
-    are_cut = any(len(one) > LONGEST_TEXT for one in subject.names.values())
-    ranked = (
-        f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
-        + f"Texts are cut after {LONGEST_TEXT} characters. " * are_cut
-    )
-    steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
-    kind, heading, note = "steps", "Values, step by step", steps
-    if subject.runs:
-        kind, heading, note = "rankings", "Rankings", ranked + steps * has_steps()
-    is_stepped = bool(subject.runs) or (has_steps() and subject.first.ties in POLICIES)
-    strata = _strata_tables(subject)
-    return [
-        section(
-            "verdict",
-            "Verdict",
-            made.first_screen(headline_of(subject), glance(subject), _verdict_of(subject), number),
-            is_first=not of,
-        ),
-        *(
-            [section("cases", subject.heading, made.details(subject.tables, len(subject.tables)))]
-            if subject.tables
-            else []
-        ),
-        section("leaderboard", "Leaderboard", made.live("toolbar", number), made.board(_leaderboard(subject), number)),
-        section(
-            "figures",
-            "Figures",
-            made.live_figures(shown, number),
-            not_drawn,
-            note=_why_few(subject, missing),
-        ),
-        section(
-            "deciding",
-            "Queries that decide",
-            made.deciding(
-                _deciding(subject),
-                number,
-                format_count(len(subject.query_ids), "query", "queries"),
-                subject.duel or (),
-            ),
-            note=_what_is_held(subject),
-        ),
-        *([section(kind, heading, made.live("rankings", number), note=note, is_live=True)] if is_stepped else []),
-        *(
-            [section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number))]
-            if subject.knows_ties
-            else []
-        ),
-        *([section("strata", "Strata", made.details(strata), of_strata)] if strata else []),
-        section(
-            "all",
-            "All measures",
-            made.details(report.tables),
-        ),
-        section(
-            "conventions",
-            "How values were made",
-            parts().folded(select_facts(report.without_option().shown), report.shown),
-        ),
-    ]
+        is_drawn = picture is not None and bool(picture.svg)
+        figures.append((LIVE[name], picture if is_drawn else None))
+    return figures
+
+
+def _describe_rankings(subject: Subject) -> str:
+    """Say what the section of rankings shows."""
+    sentences = [f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "]
+    if any(len(text) > LONGEST_TEXT for text in subject.names.values()):
+        sentences.append(f"Texts are cut after {LONGEST_TEXT} characters. ")
+    if has_steps():
+        sentences.append(_describe_steps(subject))
+    return "".join(sentences)
+
+
+def _describe_steps(subject: Subject) -> str:
+    """Say what the steps of a value are."""
+    value = subject.main.label
+    return f"How {value} comes about: a row for each judged document; in a tie the mean over its orders."
 
 
 def _added_sections(made: Any, subjects: Sequence[Subject]) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
