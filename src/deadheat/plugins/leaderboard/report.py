@@ -205,73 +205,83 @@ def _caption(found: Leaderboard) -> str:
     return f"Mean {found.measure} {what}; the best of each column is bold. {of_ranks}"
 
 
-def _facts(found: Leaderboard) -> list[Fact]:
-    weights, names = dict(zip(found.tasks, found.shares.tolist(), strict=True)), list(dict.fromkeys(found.groups))
-    by_group = (
-        f"{format_count(len(names), 'group')} count the same: {format_list(names)}; within each, tasks by their weights"
-    )
-    over = "tasks of a group, then over groups" if names else "tasks"
-    direction = "" if found.higher_is_better else "; less is better"
-    simultaneous = f"simultaneous {format_level(found.confidence_level)} intervals of all differences"
-    lacking = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
-    apart = f"{format_count(len(lacking), 'model')} without all tasks, not ranked: {format_list(list(lacking))}"
-    deciding = [task for task, leader, *_ in found.leave_one_out().iter_rows() if leader != found.models[0]]
-    decides = f"{format_list(deciding)}: without {'it' if len(deciding) == 1 else 'each of these'} another leads"
-    missing = ""
-    if found.value_range and np.isnan(found.values).any():
-        low, high = found.value_range
-        missing = f"a missing value is taken to be anything from {low:g} to {high:g}"
+def _facts(board: Leaderboard) -> list[Fact]:
+    """Return what is said below the tables."""
+    n_tasks = len(board.tasks)
+    facts: list[Fact] = []
+    facts.append(Fact("n_tasks", n_tasks, "tasks", f"{n_tasks}: {format_list(list(board.tasks))}"))
+    weights = dict(zip(board.tasks, board.shares.tolist(), strict=True))
+    facts.append(Fact("shares", weights, "weights", _describe_weights(board)))
+    facts.append(prose_fact("mean", _describe_mean(board)))
+    facts += _tell_ranks(board)
+    facts += _tell_ties(board)
+    lacking = {model: sorted(set(board.tasks) - set(tasks)) for model, tasks in board.incomplete.items()}
+    if lacking:
+        models = format_count(len(lacking), "model")
+        apart = f"{models} without all tasks, not ranked: {format_list(list(lacking))}"
+        facts.append(Fact("incomplete", lacking, "apart", apart, is_note=True))
+    if board.value_range and np.isnan(board.values).any():
+        low, high = board.value_range
+        facts.append(note_fact("missing", f"a missing value is taken to be anything from {low:g} to {high:g}"))
+    if board.deciding_task:
+        facts.append(Fact("deciding_task", board.deciding_task, "decides", _describe_deciding_tasks(board)))
+    for text in board.notes:
+        facts.append(note_fact("results", text))
+    return facts
+
+
+def _describe_weights(board: Leaderboard) -> str:
+    """Say how much tasks count."""
+    groups = list(dict.fromkeys(board.groups))
+    if groups:
+        n_groups = format_count(len(groups), "group")
+        return f"{n_groups} count the same: {format_list(groups)}; within each, tasks by their weights"
+    are_equal = len({round(share, 12) for share in board.shares.tolist()}) == 1
+    if are_equal:
+        return "all tasks count the same"
+    return "given"
+
+
+def _describe_mean(board: Leaderboard) -> str:
+    """Say what is averaged, and over what."""
+    over = "tasks of a group, then over groups" if board.groups else "tasks"
+    direction = "" if board.higher_is_better else "; less is better"
+    return f"over {over}, of {board.measure}{direction}"
+
+
+def _tell_ranks(board: Leaderboard) -> list[Fact]:
+    """Say how ranks and tiers were made, or why there are none."""
+    if board.uncertainty is None:
+        return [warning_fact("ranks", f"no intervals and tiers: {board.unknown}")]
+    intervals = f"simultaneous {format_level(board.confidence_level)} intervals of all differences"
+    by_intervals = f"by {intervals} (Mogstad et al. 2024)"
     return [
-        Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {format_list(list(found.tasks))}"),
-        Fact(
-            "shares",
-            weights,
-            "weights",
-            first_true(
-                {by_group: names, "all tasks count the same": len({round(one, 12) for one in weights.values()}) == 1},
-                "given",
-            ),
-        ),
-        prose_fact("mean", f"over {over}, of {found.measure}{direction}"),
-        *(
-            [warning_fact("ranks", f"no intervals and tiers: {found.unknown}")]
-            if found.uncertainty is None
-            else [
-                Fact("resampled", found.sampling, "resampled", _sampled(found)),
-                Fact(
-                    "critical",
-                    found.uncertainty.critical,
-                    "ranks",
-                    f"by {simultaneous} (Mogstad et al. 2024)",
-                ),
-                prose_fact("tier", "not told from the best of those left"),
-                prose_fact("CI", "of each mean by itself: Student's t"),
-            ]
-        ),
-        *(
-            [
-                prose_fact(
-                    "ties",
-                    "not known of these values" if found.tie_min is None else "not told where values are missing",
-                )
-            ]
-            if found.reversible is None
-            else [
-                Fact(
-                    "reversible",
-                    [list(one) for one in found.reversible],
-                    "ties",
-                    _reversible(found),
-                    brief=_count_reversible(found),
-                ),
-                Fact("tie_share", found.tie_share),
-            ]
-        ),
-        *([Fact("incomplete", lacking, "apart", apart, is_note=True)] if lacking else []),
-        note_fact("missing", missing),
-        *([Fact("deciding_task", found.deciding_task, "decides", decides)] if found.deciding_task else []),
-        *(note_fact("results", text) for text in found.notes),
+        Fact("resampled", board.sampling, "resampled", _sampled(board)),
+        Fact("critical", board.uncertainty.critical, "ranks", by_intervals),
+        prose_fact("tier", "not told from the best of those left"),
+        prose_fact("CI", "of each mean by itself: Student's t"),
     ]
+
+
+def _tell_ties(board: Leaderboard) -> list[Fact]:
+    """Say which differences of means ties could reverse, or why that is not known."""
+    if board.tie_min is None:
+        return [prose_fact("ties", "not known of these values")]
+    if board.reversible is None:
+        return [prose_fact("ties", "not told where values are missing")]
+    reversible = [list(pair) for pair in board.reversible]
+    brief = _count_reversible(board)
+    return [
+        Fact("reversible", reversible, "ties", _reversible(board), brief=brief),
+        Fact("tie_share", board.tie_share),
+    ]
+
+
+def _describe_deciding_tasks(board: Leaderboard) -> str:
+    """Name the tasks without which another model leads."""
+    tasks = [task for task, leader, *_ in board.leave_one_out().iter_rows() if leader != board.models[0]]
+    these = "it" if len(tasks) == 1 else "each of these"
+    return f"{format_list(tasks)}: without {these} another leads"
 
 
 def _count_reversible(found: Leaderboard) -> str:
