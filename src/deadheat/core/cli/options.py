@@ -118,7 +118,7 @@ def _complete_among(words: Sequence[str]) -> Callable[[click.Context, click.Para
 _OF_CONVENTIONS = options_of(Conventions, "measures")
 _OF_INTERVALS = options_of(Estimation, "statistics", shown=False)
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
-OPTIONS: dict[str, Callable[[Any], Any]] = {
+_MEASURE_OPTIONS: dict[str, Callable[[Any], Any]] = {
     "measures": option(
         "-m",
         "--measure",
@@ -142,18 +142,19 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         " column.",
         heading="ties",
     ),
+    "then_by": option(
+        "--then-by",
+        type=INPUT,
+        multiple=True,
+        metavar="RUN_OR_COLUMN",
+        help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
+        " several, in order. What still ties is averaged; a document that it lacks comes last.",
+        heading="ties",
+    ),
+}
+_STATISTICS_OPTIONS: dict[str, Callable[[Any], Any]] = {
     **options_of(Design, "statistics"),
-    **options_of(Saving, "output"),
     **options_of(Rejudging, "statistics"),
-    "label": option(
-        "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
-    ),
-    "commit": option(
-        "--commit",
-        metavar="HASH",
-        help="The commit in the saved file [default: as git or the CI's environment say].",
-        heading="output",
-    ),
     **_OF_INTERVALS,
     "cluster": option(
         "--cluster",
@@ -185,14 +186,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         heading="statistics",
         rank=150,
     ),
-    "queries": option(
-        "--queries",
-        **FILE,
-        help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
-        " by language.",
-        heading="input",
-        rank=60,
-    ),
     "by": option(
         "--by",
         multiple=True,
@@ -215,14 +208,27 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="Let queries in different languages count in one mean.",
         heading="statistics",
     ),
-    "then_by": option(
-        "--then-by",
-        type=INPUT,
-        multiple=True,
-        metavar="RUN_OR_COLUMN",
-        help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
-        " several, in order. What still ties is averaged; a document that it lacks comes last.",
-        heading="ties",
+}
+_SAVING_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    **options_of(Saving, "output"),
+    "label": option(
+        "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
+    ),
+    "commit": option(
+        "--commit",
+        metavar="HASH",
+        help="The commit in the saved file [default: as git or the CI's environment say].",
+        heading="output",
+    ),
+}
+_READING_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "queries": option(
+        "--queries",
+        **FILE,
+        help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
+        " by language.",
+        heading="input",
+        rank=60,
     ),
     "decimal": option(
         "--decimal",
@@ -303,6 +309,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
         heading="input",
     ),
+}
+_CASE_OPTIONS: dict[str, Callable[[Any], Any]] = {
     "id_pattern": option(
         "--id-pattern",
         metavar="RE",
@@ -326,6 +334,13 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="Names of fields that are not recognised, such as text=symptom,expected_ids=term.",
         heading="input",
     ),
+}
+OPTIONS: dict[str, Callable[[Any], Any]] = {
+    **_MEASURE_OPTIONS,
+    **_STATISTICS_OPTIONS,
+    **_SAVING_OPTIONS,
+    **_READING_OPTIONS,
+    **_CASE_OPTIONS,
     "flags": flags,
 }
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
