@@ -41,6 +41,7 @@ from deadheat.plugins.more_measures.interpolated import InterpolatedMeasure
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))
+FIFTHS = tuple(f"{n / 5:.1f}" for n in range(1, 11))  # to 2.0
 
 
 @dataclass(frozen=True)
@@ -87,49 +88,47 @@ class TrecMeasure:
 
 OFFICIAL, SET, BOTH = ("all_trec", "official"), ("all_trec", "set"), ("all_trec", "official", "set")
 
-MEASURES = {
-    one.name: one
-    for one in (  # in the order in which trec_eval prints them
-        TrecMeasure("runid", printed="text", has_queries=False, nicknames=BOTH),
-        TrecMeasure("num_q", printed="count", has_queries=False, nicknames=BOTH),
-        TrecMeasure("num_ret", printed="count", nicknames=BOTH),
-        TrecMeasure("num_rel", printed="count", nicknames=BOTH),
-        TrecMeasure("num_rel_ret", printed="count", nicknames=BOTH),
-        TrecMeasure("map", nicknames=OFFICIAL),
-        TrecMeasure("gm_map", has_queries=False, nicknames=OFFICIAL),
-        TrecMeasure("Rprec", nicknames=OFFICIAL),
-        TrecMeasure("bpref", nicknames=OFFICIAL),
-        TrecMeasure("recip_rank", nicknames=OFFICIAL),
-        TrecMeasure("iprec_at_recall", "shares", TENTHS, nicknames=OFFICIAL),
-        TrecMeasure("P", "cutoffs", CUTOFFS, nicknames=OFFICIAL),
-        TrecMeasure("relstring", "numbers", ("10",), printed="text", has_summary=False),
-        TrecMeasure("recall", "cutoffs", CUTOFFS),
-        TrecMeasure("infAP"),
-        TrecMeasure("gm_bpref", has_queries=False),
-        TrecMeasure("Rprec_mult", "shares", tuple(f"{n / 5:.1f}" for n in range(1, 11))),
-        TrecMeasure("utility", "numbers", ("1.0", "-1.0", "0.0", "0.0"), nicknames=SET),
-        TrecMeasure("11pt_avg", "numbers", TENTHS),
-        TrecMeasure("binG"),
-        TrecMeasure("G", "pairs"),
-        TrecMeasure("ndcg", "pairs"),
-        TrecMeasure("ndcg_rel", "pairs"),
-        TrecMeasure("Rndcg", "pairs"),
-        TrecMeasure("ndcg_cut", "cutoffs", CUTOFFS),
-        TrecMeasure("map_cut", "cutoffs", CUTOFFS),
-        TrecMeasure("relative_P", "cutoffs", CUTOFFS),
-        TrecMeasure("success", "cutoffs", ("1", "5", "10")),
-        TrecMeasure("set_P", nicknames=SET),
-        TrecMeasure("set_relative_P", nicknames=SET),
-        TrecMeasure("set_recall", nicknames=SET),
-        TrecMeasure("set_map", nicknames=SET),
-        TrecMeasure("set_F", "numbers", ("1.0",), nicknames=SET),
-        TrecMeasure("num_nonrel_judged_ret", printed="count"),
-        TrecMeasure("yaap", nicknames=()),
-        TrecMeasure("rbp", "pairs", since=10),
-        TrecMeasure("rbp_resid", "pairs", since=10),
-        TrecMeasure("unj", "cutoffs", ("5", "10", "20"), since=10),
-    )
-}
+PRINTED_MEASURES = (  # in the order in which trec_eval prints them
+    TrecMeasure("runid", printed="text", has_queries=False, nicknames=BOTH),
+    TrecMeasure("num_q", printed="count", has_queries=False, nicknames=BOTH),
+    TrecMeasure("num_ret", printed="count", nicknames=BOTH),
+    TrecMeasure("num_rel", printed="count", nicknames=BOTH),
+    TrecMeasure("num_rel_ret", printed="count", nicknames=BOTH),
+    TrecMeasure("map", nicknames=OFFICIAL),
+    TrecMeasure("gm_map", has_queries=False, nicknames=OFFICIAL),
+    TrecMeasure("Rprec", nicknames=OFFICIAL),
+    TrecMeasure("bpref", nicknames=OFFICIAL),
+    TrecMeasure("recip_rank", nicknames=OFFICIAL),
+    TrecMeasure("iprec_at_recall", "shares", TENTHS, nicknames=OFFICIAL),
+    TrecMeasure("P", "cutoffs", CUTOFFS, nicknames=OFFICIAL),
+    TrecMeasure("relstring", "numbers", ("10",), printed="text", has_summary=False),
+    TrecMeasure("recall", "cutoffs", CUTOFFS),
+    TrecMeasure("infAP"),
+    TrecMeasure("gm_bpref", has_queries=False),
+    TrecMeasure("Rprec_mult", "shares", FIFTHS),
+    TrecMeasure("utility", "numbers", ("1.0", "-1.0", "0.0", "0.0"), nicknames=SET),
+    TrecMeasure("11pt_avg", "numbers", TENTHS),
+    TrecMeasure("binG"),
+    TrecMeasure("G", "pairs"),
+    TrecMeasure("ndcg", "pairs"),
+    TrecMeasure("ndcg_rel", "pairs"),
+    TrecMeasure("Rndcg", "pairs"),
+    TrecMeasure("ndcg_cut", "cutoffs", CUTOFFS),
+    TrecMeasure("map_cut", "cutoffs", CUTOFFS),
+    TrecMeasure("relative_P", "cutoffs", CUTOFFS),
+    TrecMeasure("success", "cutoffs", ("1", "5", "10")),
+    TrecMeasure("set_P", nicknames=SET),
+    TrecMeasure("set_relative_P", nicknames=SET),
+    TrecMeasure("set_recall", nicknames=SET),
+    TrecMeasure("set_map", nicknames=SET),
+    TrecMeasure("set_F", "numbers", ("1.0",), nicknames=SET),
+    TrecMeasure("num_nonrel_judged_ret", printed="count"),
+    TrecMeasure("yaap", nicknames=()),
+    TrecMeasure("rbp", "pairs", since=10),
+    TrecMeasure("rbp_resid", "pairs", since=10),
+    TrecMeasure("unj", "cutoffs", ("5", "10", "20"), since=10),
+)
+MEASURES = {measure.name: measure for measure in PRINTED_MEASURES}
 NICKNAMES = ("official", "set", "all_trec")
 WORDS = (*NICKNAMES, *MEASURES)
 UNDERSCORED = re.compile(r"(?P<name>.+?)_(?P<parameters>[0-9.]+(?:,[0-9.]+)*)")
