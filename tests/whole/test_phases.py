@@ -64,7 +64,10 @@ GRADES = {"q": {f"d{n}": n % 4 for n in range(60)}}
 TIED = {"q": dict.fromkeys(GRADES["q"], 1.0)}
 
 
-@pytest.mark.parametrize("measure", ["Compat", "INST", "NERR8", "NERR9", "NERR10", "NERR11"])
+@pytest.mark.parametrize(
+    "measure",
+    ["Compat", "INST", "NERR8", *(pytest.param(f"NERR{kind}", marks=pytest.mark.slow) for kind in (9, 10, 11))],
+)
 def test_large_ties_of_grades_are_announced(clock: list[float], measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orders, "MAX_CELLS", len(TIED["q"]))  # one order at a time, as of large ties
     clock[1] = 5.0

@@ -238,6 +238,7 @@ def test_comments_may_have_tabs_and_blanks_beyond_ascii(comment: str, tmp_path: 
     assert letor._read_lines(text, path, 1)[0].equals(read_letor(path).rows)  # the other way to read
 
 
+@pytest.mark.slow
 def test_thousands_of_features_are_evaluated_by_name(tmp_path: Path) -> None:
     path = written(tmp_path, "1 qid:1 " + " ".join(f"{n}:1" for n in range(1, 10_002)) + "\n")
     with pytest.raises(ColumnError, match=r"10,001 columns of scores .* expected 10,000 or fewer: name some"):

@@ -442,6 +442,7 @@ def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     assert few.text in found.to_markdown().replace("\\", "")
 
 
+@pytest.mark.slow
 def test_more_sign_flips_are_drawn_where_these_leave_a_decision_open(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluations = drawn_systems(34, 60, seed=3, levels=10**6)
     n_pairs = math.comb(34, 2)  # 561 x 1 / 10,001 is above 0.05

@@ -124,6 +124,7 @@ def test_a_tie_of_100_000_documents() -> None:
     assert pair.flip_probability == pytest.approx(share, abs=4 * math.hypot(pair.flip_standard_error, 0.0035))
 
 
+@pytest.mark.slow
 def test_a_measure_of_ones_own() -> None:
     """It is the precision at five, whose distribution is exact; its own moments are sampled."""
     own = dh.Custom("mine", lambda relevance: float((relevance[:5] > 0).mean()), max_orders=500)

@@ -811,6 +811,7 @@ def test_the_least_p_is_corrected_as_p_is() -> None:
     assert numbers_in(found.facts["doubt"]) == [8, 50, pytest.approx(10 * 2**-7, abs=1e-4)]
 
 
+@pytest.mark.slow
 def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
     comparison = dh.compare(QRELS, RUNS, ["nDCG@10", "RR"])
     found = comparison.verdict

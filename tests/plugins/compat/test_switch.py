@@ -172,6 +172,7 @@ def test_ir_measures_keeps_its_numbers_until_ties_are_chosen(tmp_path: Path) -> 
             assert python(tmp_path, *started, *command) == "RR\t0.5000\nP@1\t0.0000\n"
 
 
+@pytest.mark.slow
 def test_the_command_of_ir_measures_prints_the_same_where_nothing_ties(tmp_path: Path) -> None:
     pytest.importorskip("ir_measures")
     (tmp_path / "x.qrels").write_text("q 0 a 1\nq 0 b 2\nq 0 c 0\n", encoding="utf-8")
@@ -217,6 +218,7 @@ def extremes_of_all() -> Iterator[tuple[float, float, int]]:
             yield low, high, times
 
 
+@pytest.mark.slow
 def test_the_line_of_a_program_without_ties_and_of_data_that_deadheat_refuses(tmp_path: Path) -> None:
     pytest.importorskip("pytrec_eval")
     switch = ("-m", "deadheat.compat")

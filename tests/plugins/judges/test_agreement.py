@@ -171,7 +171,7 @@ def test_few_queries_are_marked_unknown() -> None:
 def test_no_known_interval_is_without_width() -> None:
     """Of drawn labels of five queries; that of a share never vanishes."""
     rng, n_vanished = np.random.default_rng(6), 0
-    for _ in range(60):
+    for _ in range(20):
         human, judge = ({f"q{q}": {f"d{d}": int(rng.integers(0, 3)) for d in range(3)} for q in range(5)} for _ in "ab")
         own = dh.judge_agreement(human, judge).only
         for one in (*own.estimates.values(), *own.by_grade["inflation"]):

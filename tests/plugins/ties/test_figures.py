@@ -91,6 +91,7 @@ def test_the_mean_tie_ratio_is_a_bar_of_each_run() -> None:
     assert numbers_in(title_of(figures.mean_tie_ratio(TIES.filter(run="one"))))[:1] == [0.62]
 
 
+@pytest.mark.slow
 def test_an_overview_is_the_figures_themselves() -> None:
     """Of one run two rows of three; of several two of two, as the notebook of source 1 has them."""
     ties = pl.concat([TIES, TIES.with_columns(measure=pl.lit("Hit@3"), difference=pl.col("difference") / 2)])

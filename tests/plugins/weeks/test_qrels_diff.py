@@ -134,6 +134,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_saved_evaluations_are_scored_under_both() -> None:
     old, new, runs = drawn(3)

@@ -12,7 +12,7 @@ import deadheat as dh
 from deadheat.errors import DeadheatWarning
 from support.shared_data import HPO, hpo_ontology, hpo_qrels, hpo_run, needs_shared_data
 
-pytestmark = needs_shared_data
+pytestmark = [pytest.mark.slow, needs_shared_data]  # the ontology takes five seconds to read
 CUTOFFS = (1, 3, 5, 10)
 
 
@@ -30,7 +30,6 @@ def published(run: str, kind: str) -> dict[str, list[float]]:
     return {query: [float(value) for value in values] for query, formula, *values in rows[1:] if formula == kind}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hybrid", "simple_resnik_like"])
 @pytest.mark.parametrize("run", ["de.minilm-f32", "de.bm25", "en.minilm-f32", "en.bm25"])
 def test_published_values_of_every_query_are_reproduced(run: str, kind: str) -> None:
@@ -44,14 +43,12 @@ def test_published_values_of_every_query_are_reproduced(run: str, kind: str) -> 
         np.testing.assert_allclose(evaluation[f"MaxRel@{cutoff}"].values, wanted, rtol=0, atol=1e-15)
 
 
-@pytest.mark.slow
 def test_the_ideal_beside_them_changes_no_maximum() -> None:
     run = hpo_run("en.bm25")
     means = [dh.evaluate(judge("en.bm25", "lin", ideal=ideal), run, ["MaxRel@10"]).means() for ideal in (True, False)]
     assert means[0] == means[1]
 
 
-@pytest.mark.slow
 def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
     ontology = hpo_ontology()
     false_ones = {"hybrid": 0, "lin": 0}
@@ -72,7 +69,6 @@ def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
     assert related == 2 * 14_025
 
 
-@pytest.mark.slow
 def test_false_pairs_of_hybrid() -> None:
     dysplasia, amyloidosis = "HP:0000003", "HP:0001917"
     assert hpo_ontology().similarity(dysplasia, amyloidosis, kind="hybrid") == 1
@@ -85,7 +81,6 @@ def test_no_similarity_but_resnik_depends_on_a_root() -> None:
     assert np.count_nonzero(root) == 1
 
 
-@pytest.mark.slow
 def test_ontology_graded_ndcg() -> None:
     judged = judge("en.minilm-f32", "lin")
     evaluation = dh.evaluate(judged, hpo_run("en.minilm-f32"), ["nDCG@10", "MaxRel@10", "MaxRel"])
@@ -116,7 +111,6 @@ def test_what_the_file_holds() -> None:
     assert {"", "layperson", "abbreviation", "plural_form", "uk_spelling"} <= kinds
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", ["de.minilm-f32"])
 def test_missing_expected_ids_are_named(run: str) -> None:
     with pytest.warns(DeadheatWarning, match="2 expected ids are not terms of .*: 'HP:0025802', 'HP:6001186'$"):
