@@ -59,6 +59,7 @@ def test_documents_below_make_no_difference(size: int) -> None:
             np.testing.assert_allclose(getattr(one[name], field), getattr(other[name], field), rtol=1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 def test_documents_that_are_left_out_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many judged documents those below the cutoff are left out, if they are the most."""
     qrels, run = drawn(6, n_queries=12)

@@ -507,8 +507,7 @@ print(json.dumps([Path("x.html").read_text(encoding="utf-8"), found.to_html(full
 """
 
 
-@pytest.mark.every_case
-@pytest.mark.parametrize("torn_out", ["ties", "agree"])
+@pytest.mark.parametrize("torn_out", ["ties", pytest.param("agree", marks=pytest.mark.slow)])
 def test_a_page_shows_how_values_come_about_only_where_that_is_known(torn_out: str, tmp_path: Path) -> None:
     copy_without(torn_out, tmp_path)
     result = subprocess.run(

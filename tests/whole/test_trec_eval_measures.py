@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TypeAlias
 
+import numpy as np
 import pytest
 
 import deadheat as dh
@@ -53,9 +54,10 @@ def assert_agree(qrels: Judged, run: Scored, rel: int) -> None:
     )
     assert list(evaluation.query_ids) == sorted(theirs)
     for name, measure in measures.items():
-        ours = dict(zip(evaluation.query_ids, evaluation[measure].values.tolist(), strict=True))
-        expected = {query: values[name] for query, values in theirs.items()}
-        assert ours == pytest.approx(expected, abs=1e-9), name
+        expected = [theirs[query][name] for query in evaluation.query_ids]
+        np.testing.assert_allclose(
+            evaluation[measure].values, expected, rtol=0, atol=1e-9, equal_nan=False, err_msg=name
+        )
 
 
 @needs_shared_data

@@ -108,6 +108,7 @@ def test_combinations_are_asked_for() -> None:
     assert "phone|desk" in told
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("gates")
 @pytest.mark.usefixtures("files")
 def test_gates_and_pages_have_them_too() -> None:

@@ -215,6 +215,7 @@ def test_a_chance_too_small_for_a_float_is_still_possible() -> None:
     assert (scores.values[0], scores.tie_min[0], scores.tie_max[0]) == (0, 0, 1)
 
 
+@pytest.mark.slow
 def test_too_many_groups_that_share_documents_are_refused() -> None:
     rng = random.Random(1)
     kinds = {sum(1 << topic for topic in rng.sample(range(24), 3)): 1 for _ in range(40)}

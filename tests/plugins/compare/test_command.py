@@ -323,6 +323,7 @@ def test_the_full_report_is_for_people(form: str) -> None:
     assert form in result.stderr
 
 
+@pytest.mark.slow
 def test_what_changes_the_decision_fits_a_screen() -> None:
     out = ok("-m", "nDCG@10 RR")
     lines = out.splitlines()

@@ -111,6 +111,7 @@ def _is_sorted(docs: tuple[str, ...], scores: dict[str, float]) -> bool:
     return own == sorted(own, reverse=True)
 
 
+@pytest.mark.slow
 def test_drawn_orders_are_weighted() -> None:
     rng = np.random.default_rng(1)
     qrels = {f"q{n}": {f"d{d}": int(rng.integers(0, 3)) for d in range(9)} for n in range(4)}

@@ -265,6 +265,7 @@ def test_a_notebook_says_it_after_each_cell(
     assert capsys.readouterr().err.count(" 1 of 1 value;") == 1
 
 
+@pytest.mark.slow
 def test_ranx_is_asked_itself_until_ties_are_chosen(tmp_path: Path) -> None:
     (tmp_path / "ranx").mkdir()
     (tmp_path / "ranx" / "__init__.py").write_text(STAND_IN, encoding="utf-8")

@@ -107,6 +107,7 @@ def test_a_rule_needs_no_second_pass(
         np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=name)
 
 
+@pytest.mark.slow
 def test_compare_reads_each_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_limits, "_MOST_ROWS", 20)
     read: list[str] = []

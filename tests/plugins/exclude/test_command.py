@@ -144,6 +144,7 @@ def test_a_file_that_is_not_there_is_named() -> None:
     assert "slef" in result.output
 
 
+@pytest.mark.slow
 def test_pairs_may_come_from_standard_input() -> None:
     command = [sys.executable, "-m", "deadheat", "evaluate", "q.qrels", "r.run", "-m", "RR", "--format", "json"]
     text = "".join(f"{query} 0 {doc} 1\n" for query, doc in sorted(PAIRS))

@@ -28,6 +28,7 @@ def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     return qrels, {query: {doc: float(rng.randrange(3)) for doc in docs} for query in qrels}
 
 
+@pytest.mark.slow
 def test_moments_that_are_found_together_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where some queries are too large, and orders of theirs are drawn."""
     qrels, run = tied_run()

@@ -55,6 +55,7 @@ def test_scenarios_show_what_ties_do_to_them(folder: Path) -> None:
     assert float(rows[0]["std_difference"]) > 0
 
 
+@pytest.mark.slow
 def test_rerankers_are_drawn(folder: Path) -> None:
     options = ["--figures", "pictures", "--figure", "all", "--figure-format", "json"]
     out = ok("simulate", "--queries", "20", "-m", "RR", "-m", "nDCG@3", *options)

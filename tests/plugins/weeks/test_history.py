@@ -259,6 +259,7 @@ def test_a_step_says_whether_ties_reverse_it(tmp_path: Path, ties: Any) -> None:
         assert pair.flip_probability == pytest.approx(expected.flip_probability, abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_command_and_its_formats(tmp_path: Path) -> None:
     for n in range(3):
         saved(tmp_path, n)

@@ -356,6 +356,7 @@ def test_a_model_that_never_gives_a_grade_is_an_error(server: HostileServer, ans
     assert len(result.stderr) < 1000
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::deadheat.core.errors.NoteWarning")
 def test_answers_without_a_grade_are_said_with_their_share(server: HostileServer, tmp_path: Path) -> None:
     answers = iter([GRADE, *["no grade"] * 4, *[GRADE] * 100])

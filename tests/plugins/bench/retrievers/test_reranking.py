@@ -221,6 +221,7 @@ def test_bench_compares_retrievers_with_and_without_a_reranker(server: ChatServe
         dh.bench(CASES, DOCUMENTS, rerankers=dh.LLM(server.url, "small"), confirm=confirmed)
 
 
+@pytest.mark.slow
 def test_the_command_says_how_often_it_calls_and_wants_a_yes(server: ChatServer, tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("".join(["text,expected_ids\n", *(f"{text},{doc}\n" for doc, text in NAMES)]))
     (tmp_path / "docs.csv").write_text("".join(["doc_id,text\n", *(f"{doc},{text}\n" for doc, text in NAMES)]))
