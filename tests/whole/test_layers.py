@@ -144,6 +144,7 @@ LATE = {
     "evaluation.interval_estimates imports stats in _estimate_ends": "SciPy",
     "evaluation.interval_estimates imports stats in _estimate_skewness": "SciPy",
     "evaluation.interval_estimates imports stats in estimate_intervals": "SciPy",
+    "evaluation.strata_intervals imports stats in estimate_bounded_ends": "SciPy",
     "io.formats.__init__ imports io in _add_values": "Narwhals",
     "io.formats.parquet imports io in read_parquet": "few files are Parquet",
     "io.records imports io in read_rows": "Narwhals",

@@ -103,6 +103,24 @@ def test_what_is_reported_is_that_of_each_stratum_to_the_last_bit(n_groups: int,
     assert strata.sizes.tolist() == [len(part.query_ids) for part in strata.values()]
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(("method", "n_groups"), [("auto", 3), ("auto", 90), ("t", 40), ("bca", 3)])
+def test_intervals_are_those_of_each_stratum_to_the_last_bit(method: str, n_groups: int, *, is_weighted: bool) -> None:
+    strata = strata_by("group", n_groups, is_weighted=is_weighted)
+    options: dict[str, Any] = {"method": method, "n_resamples": 99, "rng": 3}
+    expected = {stratum: part.intervals(**options) for stratum, part in strata.items()}
+    intervals = strata.intervals(**options)
+    assert list(intervals) == list(expected)
+    for stratum, by_measure in intervals.items():
+        assert list(map(fields_of, by_measure.values())) == list(map(fields_of, expected[stratum].values()))
+        assert list(by_measure) == list(expected[stratum])
+        assert by_measure["NDCG@3"] is by_measure["nDCG@3"]
+
+
+def fields_of(interval: dh.Interval) -> str:
+    return repr(vars(interval))
+
+
 def test_a_report_of_strata_makes_no_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
     strata = strata_by("group", 40)
     rows = []

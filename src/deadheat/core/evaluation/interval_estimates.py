@@ -6,9 +6,10 @@ Scores of the same queries are estimated together: those with the same method an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -25,12 +26,18 @@ from deadheat.core.structures import group_values
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.scores import Scores
+    from deadheat.core.measures import Measure
 
+Ends: TypeAlias = "Mapping[Measure, tuple[float, float]]"  # low and high of the interval of a measure
+
+NO_ENDS: Ends = MappingProxyType({})
 GEOMETRIC = "geometric"  # the step that takes the interval of a mean logarithm to that of the geometric mean
 
 
 @use_default_arithmetic
-def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
+def estimate_intervals(
+    scores_by_column: Sequence[Scores], options: IntervalOptions, known_ends: Ends = NO_ENDS
+) -> list[Interval]:
     """Return the intervals of several scores of the same queries, all from the same resamples.
 
     Parameters
@@ -38,6 +45,8 @@ def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOpti
     scores_by_column : sequence of Scores
         Those of one measure are a column of the arrays below.
     options : IntervalOptions
+    known_ends : mapping of Measure to (float, float), optional
+        Low and high of measures whose ends were computed before, as those of many strata together.
 
     Raises
     ------
@@ -53,13 +62,15 @@ def estimate_intervals(scores_by_column: Sequence[Scores], options: IntervalOpti
     values = np.column_stack([scores.values for scores in scores_by_column])
     tie_means = np.column_stack([scores.tie_mean for scores in scores_by_column])
     errors = stats.standard_errors(values, cluster=cluster, weights=weights).tolist()
-    query_errors = stats.standard_errors(tie_means, cluster=cluster, weights=weights).tolist()
+    query_errors = errors
+    if not np.array_equal(values, tie_means, equal_nan=True):  # they are equal where ties are counted exactly
+        query_errors = stats.standard_errors(tie_means, cluster=cluster, weights=weights).tolist()
     methods = []
     for scores in scores_by_column:
         has_weights = scores.is_weighted
         method = method_of(options.method, scores.measure, has_clusters=cluster is not None, has_weights=has_weights)
         methods.append(method)
-    low, high = _estimate_ends(scores_by_column, methods, cluster, weights, options).tolist()
+    low, high = _estimate_ends(scores_by_column, methods, cluster, weights, options, known_ends=known_ends).tolist()
     skewness = _estimate_skewness(scores_by_column, methods, cluster, weights)
     intervals = []
     for column, scores in enumerate(scores_by_column):
@@ -114,6 +125,8 @@ def _estimate_ends(
     cluster: IntArray | None,
     weights: FloatArray | None,
     options: IntervalOptions,
+    *,
+    known_ends: Ends,
 ) -> FloatArray:
     """Return the ends of the intervals, of shape (2, n_scores).
 
@@ -124,7 +137,10 @@ def _estimate_ends(
     ends = np.empty((2, len(scores_by_column)))
     columns_by_key = []
     for column, (method, scores) in enumerate(zip(methods, scores_by_column, strict=True)):
-        columns_by_key.append(((method, scores.value_limits), column))
+        if scores.measure in known_ends:
+            ends[:, column] = known_ends[scores.measure]
+        else:
+            columns_by_key.append(((method, scores.value_limits), column))
     for (method, limits), columns in group_values(columns_by_key).items():
         if method == PROPORTION:
             for column in columns:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
 
-from deadheat.core.arrays import BoolArray, IntArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.core.checks import as_count
 from deadheat.core.data.flat_names import Numbers
 from deadheat.core.data.queries import Queries
@@ -16,10 +17,12 @@ from deadheat.core.data.renderable import Plottable, Renderable, make_frame
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import ParameterError
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions
+from deadheat.core.evaluation.interval_estimates import estimate_intervals
+from deadheat.core.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, method_of
 from deadheat.core.evaluation.query_columns import cluster_codes
 from deadheat.core.evaluation.reported import ReportedNumbers, report_numbers
 from deadheat.core.evaluation.scores import Scores
+from deadheat.core.evaluation.strata_intervals import estimate_bounded_ends
 from deadheat.core.evaluation.strata_numbers import (
     StrataNumbers,
     are_means_of_values,
@@ -41,7 +44,9 @@ from deadheat.core.evaluation.stratum_places import StratumPlaces, groups
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
+from deadheat.core.measures.selection import ByMeasure
 from deadheat.core.random_generators import Rng
+from deadheat.core.settings import BOUNDED
 from deadheat.core.wording import escape_invisible
 
 MOST_SHOWN = 24  # strata in a line
@@ -212,11 +217,28 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
         asked = IntervalOptions(**options)
         table = self.queries if asked.queries is None and isinstance(asked.cluster, str) else asked.queries
         codes = cluster_codes(asked.cluster, table, self.whole.query_ids)
-        clusters = {stratum: None if codes is None else codes[self._places[stratum]] for stratum in self}
-        return {
-            stratum: part.intervals(**options | {"cluster": clusters[stratum], "queries": None})
-            for stratum, part in self.items()
-        }
+        ends = self._bounded_ends(asked)
+        options_of_stratum = replace(asked, cluster=None, queries=None)
+        intervals = {}
+        for number, (stratum, part) in enumerate(self.items()):
+            if codes is not None:
+                options_of_stratum = replace(asked, cluster=codes[self._places.places_at(number)], queries=None)
+            ends_of_stratum = {measure: (low[number], high[number]) for measure, (low, high) in ends.items()}
+            estimates = estimate_intervals(list(part), options_of_stratum, ends_of_stratum)
+            labels = [measure.label for measure in part.measures]
+            intervals[stratum] = ByMeasure(zip(labels, estimates, strict=True), rel=part.conventions.rel)
+        return intervals
+
+    def _bounded_ends(self, options: IntervalOptions) -> dict[Measure, FloatArray]:
+        """Return the ends of Gaffke's intervals of all strata by measure, each of shape (2, n_strata)."""
+        ends: dict[Measure, FloatArray] = {}
+        if options.cluster is not None or self._changed:
+            return ends
+        for scores in self.whole:
+            method = method_of(options.method, scores.measure, has_clusters=False)
+            if method == BOUNDED and scores.weights is None:
+                ends[scores.measure] = estimate_bounded_ends(scores, self._places, options.confidence_level)
+        return ends
 
     def averages(self, within: str | None = None) -> pl.DataFrame:
         """Return the averages over strata of each measure, and how far apart the strata are.

@@ -58,7 +58,7 @@ def compute_numbers(scores: Scores, strata: StratumPlaces) -> StrataNumbers:
     mean, counts = _average(scores, scores.values, strata)
     low, _ = _average(scores, scores.tie_min, strata)
     high, _ = _average(scores, scores.tie_max, strata)
-    places, bounds = _select_places(strata, scores.kept)
+    places, bounds = select_places(strata, scores.kept)
     weights = _select_weights(scores, places, bounds)
     variance_of_sum = sum_segments((weights * scores.tie_std[places]) ** 2, bounds)
     with np.errstate(invalid="ignore"):  # of no query
@@ -101,7 +101,7 @@ def _add_up(values: FloatArray, strata: StratumPlaces) -> FloatArray:
 
 def _average(scores: Scores, values: FloatArray, strata: StratumPlaces) -> tuple[FloatArray, IntArray]:
     """Return the mean of the values of each stratum, and how many there are; NaN where there are none."""
-    places, bounds = _select_places(strata, ~np.isnan(values))
+    places, bounds = select_places(strata, ~np.isnan(values))
     counts = np.diff(bounds)
     weights = _select_weights(scores, places, bounds)
     with np.errstate(invalid="ignore"):  # of no value
@@ -111,7 +111,7 @@ def _average(scores: Scores, values: FloatArray, strata: StratumPlaces) -> tuple
     return means, counts
 
 
-def _select_places(strata: StratumPlaces, counts: BoolArray) -> tuple[IntArray, IntArray]:
+def select_places(strata: StratumPlaces, counts: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the places of the queries that count in each stratum, and where each stratum begins among them."""
     is_counted = counts[strata.places]
     n_before = np.append(0, np.cumsum(is_counted))
