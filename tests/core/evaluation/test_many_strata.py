@@ -117,6 +117,21 @@ def test_intervals_are_those_of_each_stratum_to_the_last_bit(method: str, n_grou
         assert by_measure["NDCG@3"] is by_measure["nDCG@3"]
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_summary_has_the_numbers_of_each_stratum(*, is_weighted: bool) -> None:
+    strata = strata_by("group", 40, is_weighted=is_weighted)
+    rows = []
+    for stratum, part in strata.items():
+        for scores, interval in zip(part, part.intervals(method="t").values(), strict=True):
+            numbers = [scores.n_queries, scores.mean, interval.low, interval.high, interval.standard_error]
+            numbers += [scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max]
+            is_small = scores.n_queries < strata.smallest
+            cells = [None if np.isnan(number) else number for number in numbers]
+            known = [interval.method, interval.is_known, interval.unknown]
+            rows.append((stratum, scores.measure.label, *cells, is_small, *known))
+    assert strata.summary("t").rows() == rows
+
+
 def fields_of(interval: dh.Interval) -> str:
     return repr(vars(interval))
 

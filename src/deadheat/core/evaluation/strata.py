@@ -181,19 +181,26 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
             "clopper-pearson".
         """
         options: Any = vars(IntervalOptions.of(locals()))
-        rows = [
-            (
-                *keys_of(stratum),
-                scores.measure.label,
-                scores.n_queries,
-                *(scores.mean, interval.low, interval.high, interval.standard_error),
-                *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
-                scores.n_queries < self.smallest,
-                *(getattr(interval, attribute) for attribute in KNOWN.values()),
-            )
-            for stratum, found in self.intervals(**options).items()
-            for scores, interval in zip(self[stratum], found.values(), strict=True)
-        ]
+        rows = []
+        numbers_by_measure = {measure: self.numbers(measure) for measure in self.whole.measures}
+        for place, (stratum, intervals) in enumerate(self.intervals(**options).items()):
+            for (measure, numbers), interval in zip(numbers_by_measure.items(), intervals.values(), strict=True):
+                n_queries = int(numbers.n_queries[place])
+                row = (
+                    *keys_of(stratum),
+                    measure.label,
+                    n_queries,
+                    float(numbers.mean[place]),
+                    interval.low,
+                    interval.high,
+                    interval.standard_error,
+                    float(numbers.mean_tie_std[place]),
+                    float(numbers.mean_tie_min[place]),
+                    float(numbers.mean_tie_max[place]),
+                    n_queries < self.smallest,
+                    *(getattr(interval, attribute) for attribute in KNOWN.values()),
+                )
+                rows.append(row)
         return make_frame(rows, dict.fromkeys(self.columns, pl.String) | summary_schema())
 
     def to_polars(self) -> pl.DataFrame:
