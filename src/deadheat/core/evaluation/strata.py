@@ -226,7 +226,7 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
         codes = cluster_codes(asked.cluster, table, self.whole.query_ids)
         ends = self._bounded_ends(asked)
         options_of_stratum = replace(asked, cluster=None, queries=None)
-        intervals = {}
+        intervals: dict[Stratum, dict[str, Interval]] = {}
         for number, (stratum, part) in enumerate(self.items()):
             if codes is not None:
                 options_of_stratum = replace(asked, cluster=codes[self._places.places_at(number)], queries=None)
