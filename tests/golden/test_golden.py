@@ -23,6 +23,10 @@ OF_PASSAGES = {"CharRecall", "CharPrecision", "CharIoU", "CharDensity"}  # in ca
 load_entries()
 
 
+# What takes seconds, beside processes
+SLOW = {"bench.of_demo[bm25]", "measures.large_ties[infAP]"}
+
+
 def cases_of_calls() -> list[ParameterSet]:
     """Return the names of all calls; each process takes long, so four in five are left to the rest of the tests."""
     names = sorted(ENTRIES)
@@ -30,7 +34,7 @@ def cases_of_calls() -> list[ParameterSet]:
     quick_processes = processes[::5]
     cases = []
     for name in names:
-        is_slow = name in processes and name not in quick_processes
+        is_slow = name in SLOW or (name in processes and name not in quick_processes)
         cases.append(pytest.param(name, marks=pytest.mark.slow if is_slow else ()))
     return cases
 

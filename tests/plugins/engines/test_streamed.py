@@ -87,7 +87,7 @@ def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, mon
 def test_a_rule_needs_no_second_pass(
     rule: str, depth: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 20)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 100)
     read: list[str] = []
     batches = UnreadRows.batches
 
@@ -107,9 +107,8 @@ def test_a_rule_needs_no_second_pass(
         np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=name)
 
 
-@pytest.mark.slow
 def test_compare_reads_each_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 20)
+    monkeypatch.setattr(memory_limits, "_MOST_ROWS", 100)
     read: list[str] = []
     batches = UnreadRows.batches
 
