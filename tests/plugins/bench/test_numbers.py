@@ -141,6 +141,7 @@ def test_k_documents_are_asked_for_and_kept(tmp_path: Path) -> None:
     assert [run.group_by("query_id").len()["len"].unique().to_list() for run in runs] == [[2]] * 4
 
 
+@pytest.mark.slow
 def test_bench_json_has_all_numbers(tmp_path: Path) -> None:
     result = benched(output=tmp_path, cluster="expected_ids")
     document = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))

@@ -167,6 +167,7 @@ def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path) -> None:
         dh.bench(CASES, DOCUMENTS, output=tmp_path / "file")
 
 
+@pytest.mark.slow
 def test_what_has_become_someone_elses_is_not_removed(tmp_path: Path) -> None:
     dh.bench(CASES, DOCUMENTS, ["bm25", Counting()], "RR", output=tmp_path, n_resamples=99)
     path = tmp_path / "evaluations" / "mine.de.counting.json"

@@ -158,6 +158,7 @@ def test_placements_alone_give_bounds_that_contain_those_of_the_run(seed: int) -
         assert high <= outer_high + 1e-12
 
 
+@pytest.mark.slow
 def test_many_queries_are_each_what_they_are_alone() -> None:
     cases = {f"q{seed}": case(seed) for seed in range(12)}
     qrels = {query: judged for query, (judged, _) in cases.items()}

@@ -386,6 +386,7 @@ def test_ranks_are_those_of_the_api(queries: Path) -> None:
     assert list(document["ranks"]) == ["easy", "hard"]
 
 
+@pytest.mark.slow
 def test_orders_are_a_table_of_their_own_for_csv() -> None:
     result = call("compare", QRELS, *RUNS, "--orders", "--format", "csv")
     assert result.exit_code == 2

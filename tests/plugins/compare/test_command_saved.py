@@ -39,6 +39,7 @@ def test_saved_evaluations_are_compared_as_their_runs() -> None:
     assert ok("compare", "one.json", "other.json", "--baseline", "one.json", "-o", "x.csv") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_of_saved_evaluations_measures_are_chosen() -> None:
     chosen = json.loads(ok("compare", "one.json", "other.json", "-m", "MRR", "--format", "json"))

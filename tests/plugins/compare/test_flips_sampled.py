@@ -216,6 +216,7 @@ def test_without_more_the_bound_is_that_of_cantelli() -> None:
     assert flip(0.3, 0.01, -1.0, 1.0, sign=-1.0).probability == pytest.approx(1 - found.probability)
 
 
+@pytest.mark.slow
 def test_many_queries_are_as_good_as_normal() -> None:
     """Two runs over 3,000 queries in ties of ten: proved, so that nothing is drawn; 1,000 shuffles agree."""
     n, rng = 3_000, np.random.default_rng(8)

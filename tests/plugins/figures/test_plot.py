@@ -43,6 +43,7 @@ def test_measures_go_by_the_names_that_they_were_asked_for() -> None:
     assert all(one.chart is not None for one in figures.drawings(compared, ["MRR"]))
 
 
+@pytest.mark.slow
 def test_ranks_are_those_of_the_comparison() -> None:
     compared = dh.compare(QRELS, RUNS, ["RR", "MR"], n_resamples=99)
     found = compared.rank_intervals()

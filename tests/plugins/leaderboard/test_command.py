@@ -38,6 +38,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_forms(table: Path, tmp_path: Path) -> None:
     found = json.loads(ok("leaderboard", table, "--format", "json"))
     board = dh.leaderboard(table)

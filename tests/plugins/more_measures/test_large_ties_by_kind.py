@@ -42,6 +42,7 @@ def test_of_counts_above(size: int, n_nonrelevant: int, n_relevant: int) -> None
         assert found[notation].tie_std[0] ** 2 == pytest.approx(variance, rel=1e-8, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_logarithms_of_a_large_tie() -> None:
     """One relevant document: its rank is uniform."""
     n = 3000

@@ -155,6 +155,7 @@ def test_a_gate_credits_the_baseline_for_its_own_chunks(name: str, run: Run, cod
     assert "--ids" not in call(*arguments).output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_history_compare_and_pages_have_the_true_values() -> None:
     means = {"new": true_means(SPANS, NEW), "bad": true_means(SPANS, BAD)}

@@ -39,6 +39,7 @@ def test_the_summary_fits_a_screen_and_has_the_numbers_of_python() -> None:
     assert (document["seed"], document["n_queries"]) == (0, 100)
 
 
+@pytest.mark.slow
 def test_scenarios_show_what_ties_do_to_them(folder: Path) -> None:
     options = ["--figures", "pictures", "--figure", "overview", "-o", "made"]
     out = " ".join(ok("simulate", "--scenarios", "200", *options).split())
