@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
+from deadheat.core.evaluation.reported import report_numbers
 from deadheat.errors import DataError, ParameterError
 from support.command import call, ok
 from support.shared_data import LLMJUDGE, needs_shared_data
@@ -204,6 +205,21 @@ def test_strata_clusters_and_weights_go_with_them(files: list[str]) -> None:
     )
     clusters = {query: f"c{place % 7}" for place, query in enumerate(ids)}
     assert evaluation["AP"].interval("t", cluster=clusters).n_clusters == 7
+
+
+def test_what_is_reported_of_strata_knows_no_ties(tmp_path: Path) -> None:
+    lines = []
+    for number in range(N_QUERIES):
+        lines += [f"num_rel_ret\tq{number}\t{number % 4}", f"map\tq{number}\t{number / N_QUERIES:.4f}"]
+    path = tmp_path / "values.eval"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    evaluation = dh.load_evaluation(path)
+    assert isinstance(evaluation, dh.Evaluation)
+    strata = evaluation.by("third", {f"q{number}": {"third": f"t{number % 3}"} for number in range(N_QUERIES)})
+    for measure in evaluation.measures:
+        expected = [repr(report_numbers(part[measure])) for part in strata.values()]
+        assert "tie_std=nan" in expected[0]
+        assert list(map(repr, strata.reported(measure))) == expected
 
 
 def test_queries_of_one_file_alone_are_left_out_of_the_pair() -> None:
