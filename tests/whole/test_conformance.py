@@ -13,6 +13,8 @@ from oracle.reference import REFERENCE
 from oracle.variants import VARIANTS, Variant
 
 TOLERANCE = 1e-12
+COMMON = {"AP", "ERR", "Hit", "P", "R", "RR", "nDCG"}
+"""Measures of which every test run tries all that varies: most people use no other."""
 PROBABILITIES = Variant("ERR", {"stop": "identity"}, (None, 1, 3))
 """Grades that are stop probabilities themselves, so only for scales up to 1."""
 
@@ -49,6 +51,16 @@ def assert_conforms(variant: Variant, batch: Batch) -> None:
 def test_moments_equal_enumeration(variant: Variant, batch: Batch) -> None:
     """Closed forms and enumeration agree."""
     assert_conforms(variant, batch)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    "variant",
+    [variant for variant in VARIANTS if variant.name in COMMON and len(variant.parameters) <= 1],
+    ids=lambda variant: variant.notation(None),
+)
+def test_moments_of_common_measures_equal_enumeration(variant: Variant) -> None:
+    assert_conforms(variant, BATCHES["graded"])
 
 
 @pytest.mark.parametrize("batch", [batch for batch in BATCHES.values() if batch.scale <= 1])

@@ -81,6 +81,7 @@ def test_two_dimensions_name_documents_by_column() -> None:
         ((["a"], [1]), {"group_sizes": [1]}, "labels must be an array of numbers, got 'a'$"),
         (([1], ["0.5"]), {"group_sizes": [1]}, "scores must be .* numbers, got '0.5'; .*asarray.scores, float"),
         (([1, None], [1, 2]), {"group_sizes": [2]}, "labels must be .* numbers, got None; leave out the rows"),
+        ((np.array([1, 0], object), [1, 2]), {"group_sizes": [2]}, "got an array of object; .*asarray.labels, float"),
         (({"q": {"a": 1}}, [1]), {"group_sizes": [1]}, "labels must be .* numbers, got {'q'.*; evaluate.* a dict"),
         (([1 + 2j], [1]), {"group_sizes": [1]}, "labels must be .* numbers, got .1.2j"),
         (([1, 0], [1, float("nan")]), {"group_sizes": [2]}, "NaN"),

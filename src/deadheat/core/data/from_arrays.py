@@ -132,9 +132,16 @@ def _read_numbers(name: str, values: ArrayLike) -> FloatArray:
 
 def _no_numbers(name: str, values: NDArray[Any]) -> DataError:
     """Return the error of an argument that is not all numbers, which shows the first value that is not one."""
-    items = values.ravel().tolist()
-    value = next((item for item in items if np.asarray(item).dtype.kind not in KINDS_OF_NUMBERS), None)
+    others = (item for item in values.ravel().tolist() if np.asarray(item).dtype.kind not in KINDS_OF_NUMBERS)
+    value = next(others, values)
     hint = None
+    if value is values:  # numbers as objects, or dates
+        return DataError(
+            argument=name,
+            found=f"an array of {values.dtype}",
+            allowed="an array of numbers",
+            hint=f"numpy.asarray({name}, float) makes one of numbers that are objects",
+        )
     if isinstance(value, str) and is_number_text(value):
         hint = f"numpy.asarray({name}, float) reads numbers from text"
     elif isinstance(value, Mapping):

@@ -237,15 +237,24 @@ class Strata(Plottable, Renderable, Mapping[Stratum, Evaluation], figures="strat
         return intervals
 
     def _bounded_ends(self, options: IntervalOptions) -> dict[Measure, FloatArray]:
-        """Return the ends of Gaffke's intervals of all strata by measure, each of shape (2, n_strata)."""
-        ends: dict[Measure, FloatArray] = {}
+        """Return the ends of Gaffke's intervals of all strata by measure, each of shape (2, n_strata).
+
+        Strata of one size are searched together, one measure at a time. Alone, a stratum is searched for all its
+        measures at once: so nothing is returned where there are fewer strata than searches.
+        """
         if options.cluster is not None or self._changed:
-            return ends
+            return {}
+        bounded = []
         for scores in self.whole:
             method = method_of(options.method, scores.measure, has_clusters=False)
             if method == BOUNDED and scores.weights is None:
-                ends[scores.measure] = estimate_bounded_ends(scores, self._places, options.confidence_level)
-        return ends
+                bounded.append(scores)
+        n_searches = len(bounded) * len(np.unique(self.sizes))
+        if n_searches >= len(self):
+            return {}
+        return {
+            scores.measure: estimate_bounded_ends(scores, self._places, options.confidence_level) for scores in bounded
+        }
 
     def averages(self, within: str | None = None) -> pl.DataFrame:
         """Return the averages over strata of each measure, and how far apart the strata are.

@@ -358,7 +358,7 @@ def _check_range(definition: Definition, rankings: Sequence[TiedRanking]) -> Non
 
 def _check_variance_is_not_negative(measure: Measure, highest: float) -> None:
     """Check that rounding takes no variance below 0: its square root, the standard deviation, would be NaN."""
-    rankings = [TiedRanking(((highest,) * n_tied,)) for n_tied in range(2, MOST_EQUAL)]
+    rankings = [TiedRanking(((highest,) * n_tied,)) for n_tied in range(2, MOST_EQUAL + 1)]
     variance = measure.variance(Batch(rankings, highest).place())
     for number, ranking in enumerate(rankings):
         problem = f"the variance is {variance[number]:.2g}, by rounding: write np.maximum(variance, 0)"
