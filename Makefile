@@ -77,7 +77,7 @@ fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds $(KINDS))
 
 test-lowest: $(LOWEST)/.test  ## run the quick tests with the lowest versions that pyproject.toml declares
-	$(LOWEST)/bin/pytest --quick --numprocesses=$(JOBS)
+	$(LOWEST)/bin/pytest --quick --numprocesses=$(JOBS) $(FOLDERS)
 
 test-pythons:  ## run the tests that are not slow with each Python from 3.11 on that is here (NEWEST=yes for one)
 	@$(foreach version,$(FOUND),echo "found: $$("$(call find,$(version))" -V), $(call find,$(version))";)
