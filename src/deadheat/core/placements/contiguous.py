@@ -62,24 +62,60 @@ class ContiguousEngine:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
-        check_threads()
         first_rows = rows[run_starts(placements.query[rows], placements.above[rows])]  # of each tie
-        sizes = placements.tied[first_rows]
-        tied_rows = find_tied_rows(
-            self._blocks.frame["score"].to_numpy(),
-            self._blocks.bounds,
-            self._find_blocks(placements, placements.query[first_rows]),
-            placements.above[first_rows],
-            sizes,
+        ties = TiesOfBlocks(
+            block=self._find_blocks(placements, placements.query[first_rows]),
+            above=placements.above[first_rows],
+            sizes=placements.tied[first_rows],
         )
-        tied_docs = self._blocks.frame["doc_id"].gather(tied_rows)
         judged_docs = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
         tie_of_judged = np.searchsorted(first_rows, rows, side="right") - 1
-        return count_first_of_ties(tied_docs, sizes, judged_docs, tie_of_judged, by_id=rule == "doc_id")
+        return count_first_in_blocks(self._blocks, ties, judged_docs, tie_of_judged, rule)
 
     def _find_blocks(self, placements: Placements, query: IntArray) -> IntArray:
         """Return the block of each of some queries of placements."""
         return find_codes(placements.query_ids[query], self._blocks.query_ids)
+
+
+@dataclass(frozen=True, eq=False)
+class TiesOfBlocks:
+    """Ties of blocks of rows, in the order of the blocks.
+
+    Attributes
+    ----------
+    block, above, sizes : ndarray of int, shape (n_ties,)
+        The block of each tie, the number of documents above it, and in it.
+    """
+
+    block: IntArray
+    above: IntArray
+    sizes: IntArray
+
+
+def count_first_in_blocks(
+    blocks: Blocks, ties: TiesOfBlocks, judged_docs: pl.Series, tie_of_judged: IntArray, rule: str
+) -> IntArray:
+    """Count, for each judged document that ties, the documents of its tie that a rule puts before it.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    ties : TiesOfBlocks
+        Those with judged documents.
+    judged_docs : polars.Series of str, length n
+    tie_of_judged : ndarray of int, shape (n,)
+        The tie of each judged document; it ascends.
+    rule : {"doc_id", "input"}
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    check_threads()
+    scores = blocks.frame["score"].to_numpy()
+    tied_rows = find_tied_rows(scores, blocks.bounds, ties.block, ties.above, ties.sizes)
+    tied_docs = blocks.frame["doc_id"].gather(tied_rows)
+    return count_first_of_ties(tied_docs, ties.sizes, judged_docs, tie_of_judged, by_id=rule == "doc_id")
 
 
 def count_blocks(

@@ -289,7 +289,8 @@ class Placements(Renderable):
 
     def moved(self, above: IntArray) -> Placements:
         """Return the placements after a tie policy: the same documents at other ranks, and no ties."""
-        order = np.lexsort((-self.relevance, above, self.query))
+        place = self.query * (above.max(initial=0) + 1) + above  # ascends with the query, then with the rank
+        order = np.argsort(place, kind="stable")
         return replace(self.rows(order), above=above[order], tied=np.ones_like(above), before=find_before_policy(self))
 
     def select(self, keep: BoolArray | IntArray) -> Placements:
