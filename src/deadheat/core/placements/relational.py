@@ -45,21 +45,30 @@ class RelationalEngine:
         cast("LazyRows", self._run.rows).is_read_again = True
         with guard_polars(self._run.where):
             counts = self._count_queries()
-            found = collect(find_judged(self._judged, self._retrieved))
-            if count_pairs(found, counts) <= MOST_PAIRS * int(counts["n_retrieved"].sum()):
-                rows = self._count_around(found)
-            else:
-                rows = self._rank()
+            rows = self._find_places(counts)
             return build_from_frames(self._qrels, self._run, counts, rows)
 
-    def _count_around(self, found: pl.DataFrame) -> pl.DataFrame:
+    def _find_places(self, counts: pl.DataFrame) -> pl.DataFrame:
+        """Return the judged documents that were retrieved with `above` and `tied`, by the plan that takes less time."""
+        found = number_levels(collect(find_judged(self._judged, self._retrieved)))
+        levels = found.filter("is_first").select("level_id", "query_id", level="score")
+        if count_pairs(levels, counts) <= MOST_PAIRS * int(counts["n_retrieved"].sum()):
+            return self._count_around(found, levels)
+        return self._rank()
+
+    def _count_around(self, found: pl.DataFrame, levels: pl.DataFrame) -> pl.DataFrame:
         """Return the judged documents that were retrieved with `above` and `tied`, by counts of scores."""
-        levels = put_beside(self._retrieved, found.select("query_id", level="score").unique())
-        if levels is None:
-            levels = find_judged(self._judged, self._retrieved).select("query_id", level="score").unique()
-        counts = collect(count_scores(self._retrieved, levels))
-        placed = counts.select("query_id", "tied", score="level", above=pl.col("reaching") - pl.col("tied"))
-        return found.join(placed, on=["query_id", "score"], how="left")
+        beside = put_beside(self._retrieved, levels)
+        if beside is not None:
+            counts = collect(count_scores(self._retrieved, beside, ["level_id"]))
+        else:
+            names = ["query_id", "level"]
+            levels_in_engine = find_judged(self._judged, self._retrieved).select("query_id", level="score").unique()
+            counts = collect(count_scores(self._retrieved, levels_in_engine, names)).join(levels, on=names)
+        counts = counts.sort("level_id")
+        of_level = counts.select("tied", above=pl.col("reaching") - pl.col("tied"))
+        of_judged = of_level[found["level_id"]]
+        return found.select("query_id", "doc_id", "relevance").hstack(of_judged)
 
     def _rank(self) -> pl.DataFrame:
         """Return the same by ranks of all rows of judged queries."""
@@ -110,26 +119,54 @@ def put_beside(rows: Frame, table: pl.DataFrame) -> Frame | None:
     return cast("Frame | None", moving.put_beside(rows, table))
 
 
-def count_pairs(found: pl.DataFrame, counts: pl.DataFrame) -> int:
+def count_pairs(levels: pl.DataFrame, counts: pl.DataFrame) -> int:
     """Return how many pairs of a row and a level there are: each row of a query with each level of the query.
 
     Parameters
     ----------
-    found : polars.DataFrame
-        query_id and score of the judged documents that were retrieved.
+    levels : polars.DataFrame
+        query_id of each level.
     counts : polars.DataFrame
         query_id and n_retrieved.
     """
-    levels = found.select("query_id", "score").unique()
     return int(levels.join(counts, on="query_id", how="left")["n_retrieved"].sum())
 
 
-def count_scores(rows: Frame, levels: Frame) -> Frame:
-    """Return query_id, level, and how many scores of the query reach the level (`reaching`) and equal it (`tied`)."""
+def number_levels(found: pl.DataFrame) -> pl.DataFrame:
+    """Return judged documents by query and score, with the number of each level: 0, 1 and so on.
+
+    Parameters
+    ----------
+    found : polars.DataFrame
+        With query_id and score.
+
+    Returns
+    -------
+    polars.DataFrame
+        With level_id, and is_first: whether a document is the first one of its level.
+    """
+    ordered = found.sort("query_id", "score")
+    keys = pl.col("query_id", "score")
+    ordered = ordered.with_columns(is_first=pl.any_horizontal(keys != keys.shift()).fill_null(value=True))
+    return ordered.with_columns(level_id=pl.col("is_first").cum_sum().cast(pl.Int64) - 1)
+
+
+def count_scores(rows: Frame, levels: Frame, keys: list[str]) -> Frame:
+    """Return how many scores of the query reach each level (`reaching`) and equal it (`tied`).
+
+    Parameters
+    ----------
+    rows : narwhals.LazyFrame
+        Of a run.
+    levels : narwhals.LazyFrame
+        query_id, level, and what else the keys are.
+    keys : list of str
+        The columns of `levels` that name a level; they are returned, too.
+    """
     pairs = rows.join(levels, on="query_id", how="inner").filter(nw.col("score") >= nw.col("level"))
     is_equal = nw.col("score") == nw.col("level")
     pairs = pairs.with_columns(is_equal=is_equal.cast(nw.Int64))
-    return pairs.group_by("query_id", "level").agg(reaching=nw.len(), tied=nw.col("is_equal").sum())
+    return pairs.group_by(keys).agg(reaching=nw.len(), tied=nw.col("is_equal").sum())
 
 
 def rank_rows(rows: Frame) -> Frame:
