@@ -8,7 +8,7 @@ import pytest
 
 from deadheat import parse_measure
 from deadheat.core.measures.notation import WHOLE_LIST
-from deadheat.plugins.compat.trec_eval import MEASURES, columns, members, requested
+from deadheat.plugins.compat.trec_measures import MEASURES, list_members, list_printed_values, parse_requests
 from support.command import call, ok
 from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
@@ -172,20 +172,26 @@ def test_every_line_of_real_runs(name: str) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels, run = sources_of(name)
     judged, retrieved = qrels_dict(qrels), run_dict(run)
-    names = {one for one in members("all_trec") if MEASURES[one].printed != "text"}
+    names = {one for one in list_members("all_trec") if MEASURES[one].printed != "text"}
     values = pytrec_eval.RelevanceEvaluator(judged, names).evaluate(retrieved)
-    shown = [one for one in columns({one: [] for one in names}, 1) if one.measure is not None]
+    shown = [one for one in list_printed_values({one: [] for one in names}, 1) if one.measure is not None]
     expected = [
-        as_printed(one.name, query, values[query][one.name], is_count=one.of.printed == "count")
+        as_printed(one.name, query, values[query][one.name], is_count=one.trec_measure.printed == "count")
         for query in sorted(values)
         for one in shown
-        if one.of.has_queries
+        if one.trec_measure.has_queries
     ]
     for one in shown:
         own = [values[query][one.name] for query in sorted(values)]
         mean = sum(own) / len(own)
-        whole = sum(own) if one.of.printed == "count" else math.exp(mean) if one.of.is_geometric else mean
-        expected.append(as_printed(one.name, "all", whole, is_count=one.of.printed == "count"))
+        whole = (
+            sum(own)
+            if one.trec_measure.printed == "count"
+            else math.exp(mean)
+            if one.trec_measure.is_geometric
+            else mean
+        )
+        expected.append(as_printed(one.name, "all", whole, is_count=one.trec_measure.printed == "count"))
     found = ok("trec_eval", "-q", "-m", "all_trec", qrels, run).splitlines()
     assert [line for line in found if line.split()[0] not in {"runid", "relstring"}] == expected
 
@@ -238,7 +244,7 @@ def test_bad_input_is_named(arguments: tuple[str, ...], code: int, message: str)
 
 
 def test_parameters_are_read_with_a_dot_or_an_underscore() -> None:
-    assert requested(["P.5,10", "P_20", "set_F.0.5", "ndcg_cut_7"]) == {
+    assert parse_requests(["P.5,10", "P_20", "set_F.0.5", "ndcg_cut_7"]) == {
         "P": ["5", "10", "20"],
         "set_F": ["0.5"],
         "ndcg_cut": ["7"],

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, ParameterError
-from deadheat.plugins.compat.trec_eval import columns, known, requested
+from deadheat.plugins.compat.trec_measures import list_measures, list_printed_values, parse_requests
 from deadheat.plugins.values.forms import is_values
 from deadheat.plugins.values.names import find_same_measure
 
@@ -124,10 +124,10 @@ def test_what_ir_measures_prints_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [9, 10])
 def test_names_of_trec_eval_are_those_of_the_measures_that_compute_them(version: int) -> None:
-    values = columns(requested(known(version), version), 1, version)
+    values = list_printed_values(parse_requests(list_measures(version), version), 1, version)
     for one in values:
         same = find_same_measure(one.name)
-        if one.measure is None or one.of.is_geometric:
+        if one.measure is None or one.trec_measure.is_geometric:
             assert same is None, one.name
         else:
             assert same is not None, one.name

@@ -11,8 +11,9 @@ from pathlib import Path
 from deadheat.core.errors import DuplicateError, ParameterError
 from deadheat.core.io.formats.trec import read_lines
 from deadheat.core.io.kinds import VALUE_COLUMN, Kind
+from deadheat.core.measures import Measure
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
-from deadheat.plugins.compat.trec_eval import NICKNAMES, columns, members, requested
+from deadheat.plugins.compat.trec_measures import NICKNAMES, list_members, list_printed_values, parse_requests
 
 __all__ = [
     "RelevanceEvaluator",
@@ -24,8 +25,8 @@ __all__ = [
 ]
 __version__ = "0.5.11"  # of pytrec_eval-terrier, whose interface this is; ir_measures asks for one
 
-supported_measures = set(members("all_trec"))
-supported_nicknames = {nickname: set(members(nickname)) for nickname in NICKNAMES}
+supported_measures = set(list_members("all_trec"))
+supported_nicknames = {nickname: set(list_members(nickname)) for nickname in NICKNAMES}
 
 
 class RelevanceEvaluator:
@@ -72,13 +73,17 @@ class RelevanceEvaluator:
     ) -> None:
         if relevance_level < 1:
             raise ParameterError(argument="relevance_level", given=relevance_level, allowed="a number from 1 on")
-        wanted = requested([measures] if isinstance(measures, str) else measures)
+        if isinstance(measures, str):
+            measures = [measures]
+        measures_by_name: dict[str, Measure | None] = {}
+        for value in list_printed_values(parse_requests(measures), relevance_level):
+            # parameters that together make one value are not named
+            name = value.name if value.trec_measure.has_values else value.trec_measure.name
+            measures_by_name[name] = value.measure
         self._is_counted = not is_chosen(ties)
         self._evaluator = Evaluator(
             query_relevance,
-            {  # parameters that together make one value are not named
-                one.name if one.of.has_values else one.of.name: one.measure for one in columns(wanted, relevance_level)
-            },
+            measures_by_name,
             ties=tie_policy(ties, OF_TREC_EVAL),
             judged_only=bool(judged_docs_only_flag),
         )

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     "measures",
     multiple=True,
     metavar="MEASURE[.PARAMETERS]",
-    shell_complete=complete_from("deadheat.plugins.compat.trec_eval:WORDS"),
+    shell_complete=complete_from("deadheat.plugins.compat.trec_measures:WORDS"),
     help="A measure such as ndcg_cut.5,10, or official (default), set or all_trec; may be repeated.",
 )
 @option(
@@ -96,11 +96,12 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     from deadheat.core.evaluation.together import describe_kind
     from deadheat.core.io.formats import read_tag
     from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
+    from deadheat.plugins.compat.trec_eval import describe_fractions, trec_eval as format_lines
+    from deadheat.plugins.compat.trec_measures import parse_requests
 
     del options["doc_id_of"], options["duplicates"], options["file_formats"]  # what is opened is read and checked so
     options |= {"version": int(options["version"]), "ties": tie_policy(options["ties"], OF_TREC_EVAL)}
-    wanted = requested(measures or ["official"], options["version"])
+    requests = parse_requests(measures or ["official"], options["version"])
     check_inputs([qrels, run])
     name, path = label(run), Path(run)
     if not path.is_file():  # a pipe is read twice: the tag of a run by itself
@@ -120,7 +121,9 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
         if source != path:
             retrieved = copy_with(retrieved, path=path)  # messages name the file of the user
         tag = read_tag(source) or retrieved.name
-        lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: write_note(f"Note: {told}"))
+        lines = format_lines(
+            judgments, retrieved, requests, tag, **options, note=lambda text: write_note(f"Note: {text}")
+        )
         with phase(f"evaluating {retrieved.name}"):
             return "\n".join(lines)
 
