@@ -1,17 +1,13 @@
-"""The report of judges: how far their labels agree with human ones."""
+"""The report of judges: how far their labels agree with human ones, and what follows from either for systems."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-import polars as pl
 
-from deadheat.core.report.cells import Cell, Span, format_cell, p_value_cell
-from deadheat.core.report.conventions import cannot_be_known, finite, span_of, tell_geometric
+from deadheat.core.report.cells import Cell, Span, format_cell
+from deadheat.core.report.conventions import cannot_be_known, finite, tell_geometric
 from deadheat.core.report.model import (
-    MEASURE,
     QUERY,
-    SYSTEM,
     Column,
     Fact,
     Report,
@@ -26,17 +22,30 @@ from deadheat.core.report.score_tables import level_heading
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_exactly, format_list
 from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.judges.conclusions import Conclusions
 from deadheat.plugins.judges.estimate import Estimate
 from deadheat.plugins.judges.judge_agreement import JudgeAgreement
 from deadheat.plugins.judges.label_agreement import OF_GRADES, STATISTICS, LabelAgreement
+from deadheat.plugins.judges.report_of_conclusions import (
+    JUDGE,
+    describe_orders,
+    describe_uneven_labels,
+    find_worst,
+    list_conclusions,
+    list_differing_pairs,
+    list_systems,
+    make_headline,
+    name_conclusion,
+    summarise_conclusion,
+)
 
-JUDGE = Column("judge", "judge")
+SPARE_OF_SHOWN = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
+"""The statistics that a table of judges shows to people, and how easily a narrow table does without each."""
+SPARE_OF_OTHERS = 3
 
 
 @registers_report(JudgeAgreement, in_brief=True)
 def report_judges(
-    found: JudgeAgreement,
+    agreement: JudgeAgreement,
     *,
     per_query: bool = False,
     strata: Mapping[str, JudgeAgreement] | None = None,
@@ -46,7 +55,7 @@ def report_judges(
 
     Parameters
     ----------
-    found : JudgeAgreement
+    agreement : JudgeAgreement
     per_query : bool, default False
         Whether a table of all queries comes after.
     strata : mapping of str to JudgeAgreement, optional
@@ -54,361 +63,293 @@ def report_judges(
     for_people : bool, default True
         Whether one judge has a table of its own form; else the tables are the same for one and for several.
     """
-    level = level_heading(next(iter(found.judges.values())).confidence_level, set())
-    frame = found.per_query() if per_query else pl.DataFrame()
-    leading = () if len(found.judges) == 1 and for_people else (JUDGE,)
-    several = for_people and len(found.conclusions) > 1
-    tables = [
-        *([_list_conclusions(found.conclusions)] if several else []),
-        _statistics(found.judges, level) if leading else _of_one(found.only, level),
-        *(_of_grades(found.judges, level, leading) if not (leading and for_people) else ()),
-        *(_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()),
-        *(
-            table
-            for one in found.conclusions
-            for table in _of_conclusions(
-                one, level, is_named=len(found.conclusions) > 1 or not for_people, is_extra=several
-            )
-        ),
-        tabulate(
-            "queries",
-            (JUDGE, QUERY),
-            [Column(name, name.replace("_", " ")) for name in frame.columns[2:]],
-            frame.to_dicts(),
-            title="Queries",
-            has_blocks=True,
-        ),
-    ]
-    worst = min(found.conclusions, key=lambda one: [*IN_SHORT].index(_outcome(one)), default=None)
+    tables = _list_tables(agreement, strata or {}, for_people=for_people)
+    if per_query:
+        tables.append(_list_queries(agreement))
+    if agreement.conclusions:
+        headline = make_headline(find_worst(agreement.conclusions))
+    else:
+        headline = _describe_best(agreement.judges)
+    summary = {}
+    if not _has_table_of_conclusions(agreement, for_people=for_people):
+        for conclusion in agreement.conclusions:
+            summary[conclusion.measure.label] = summarise_conclusion(conclusion)
     return Report(
-        tuple(one for one in tables if one.rows),
-        tuple(_facts(found, strata or {})),
-        headline=_describe_outcome(worst) if worst else _agreed(found.judges),
-        summary=() if several else summarise({one.measure.label: _count_conclusions(one) for one in found.conclusions}),
+        tuple(table for table in tables if table.rows),
+        tuple(_list_facts(agreement, strata or {})),
+        headline=headline,
+        summary=summarise(summary),
     )
 
 
-def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
+def _has_table_of_conclusions(agreement: JudgeAgreement, *, for_people: bool) -> bool:
+    """Whether several conclusions have a table of a row each; people see the tables of each in the full report only."""
+    return for_people and len(agreement.conclusions) > 1
+
+
+def _list_tables(agreement: JudgeAgreement, strata: Mapping[str, JudgeAgreement], *, for_people: bool) -> list[Table]:
+    """Return the tables of the report but for that of all queries; some may have no rows."""
+    first_judge = next(iter(agreement.judges.values()))
+    ci_heading = level_heading(first_judge.confidence_level, set())
+    has_table_of_conclusions = _has_table_of_conclusions(agreement, for_people=for_people)
+    has_one_judge = len(agreement.judges) == 1
+    tables = []
+    if has_table_of_conclusions:
+        tables.append(list_conclusions(agreement.conclusions))
+    if has_one_judge and for_people:
+        tables.append(_list_statistics_of_one(agreement.only, ci_heading))
+    else:
+        tables.append(_list_statistics(agreement.judges, ci_heading))
+    if has_one_judge or not for_people:
+        tables += _list_grades(agreement.judges, ci_heading, is_named=not for_people)
+    for name, stratum_agreement in strata.items():
+        tables.append(_list_statistics(stratum_agreement.judges, ci_heading, f"stratum_{name}", name))
+    is_named = len(agreement.conclusions) > 1 or not for_people
+    for conclusion in agreement.conclusions:
+        is_extra = has_table_of_conclusions
+        tables.append(list_systems(conclusion, ci_heading, is_named=is_named, is_extra=is_extra))
+        tables.append(list_differing_pairs(conclusion, is_named=is_named, is_extra=is_extra))
+    return tables
+
+
+def _describe_best(judges: Mapping[str, LabelAgreement]) -> str:
     """Return how far the labels of the best judge agree with human ones, in few words."""
-    name = max(judges, key=lambda name: np.nan_to_num(judges[name].estimates["kappa"], nan=-1.0))
-    of = f"Of {len(judges)} judges {name} agrees most with" if len(judges) > 1 else f"{name} against"
-    kappa, n = judges[name].estimates["kappa"], format_count(judges[name].n_documents, "document")
-    return f"{of} human labels: kappa {format_cell(kappa, 2)} on {n}."
+    kappas = {name: np.nan_to_num(judge.estimates["kappa"], nan=-1.0) for name, judge in judges.items()}
+    best = max(kappas, key=lambda name: kappas[name])
+    comparison = f"{best} against"
+    if len(judges) > 1:
+        comparison = f"Of {len(judges)} judges {best} agrees most with"
+    kappa = format_cell(judges[best].estimates["kappa"], 2)
+    n_documents = format_count(judges[best].n_documents, "document")
+    return f"{comparison} human labels: kappa {kappa} on {n_documents}."
 
 
-UNEVEN = 1.1  # how many times as many labels one side has, from which on that is said
-CAUTIONS = ("reversed", "favoured", "false")
-IN_SHORT = {  # for which decisions a judge's labels suffice, by what they do, the worst first
-    "reversed": "Do not decide by the labels of {judge} alone: they reverse {n_reversed}.",
-    "favoured": "{judge} favours {favoured}: do not decide on {favoured} by these labels.",
-    "false": "{judge} finds {n_false} that humans do not: look twice.",
-    "lost": "{judge} misses {n_lost} that humans find, and finds none.",
-    "none": "The human labels show no difference between systems: this says little about {judge}.",
-    "confirmed": "Human labels confirm every difference that {judge} finds.",
-}
-
-
-def _outcome(one: Conclusions) -> str:
-    """Return what a judge's labels do to conclusions, by its name in `IN_SHORT`."""
-    if not one.n_separated:
-        return "none"
-    return next(
-        (name for name in CAUTIONS if getattr(one, name)),
-        "lost" if len(one.lost) == one.n_separated else "confirmed",
-    )
-
-
-def _describe_outcome(one: Conclusions) -> str:
-    """Say for which decisions a judge's labels suffice, of these systems and queries."""
-    counts = {
-        f"n_{name}": format_count(len(getattr(one, name)), "difference") for name in ("reversed", "false", "lost")
-    }
-    return IN_SHORT[_outcome(one)].format(judge=one.judge, favoured=format_list(list(one.favoured)), **counts)
-
-
-def _count_conclusions(one: Conclusions) -> str:
-    """Count the differences between systems that human labels find, and what a judge's labels make of them."""
-    kept = one.n_separated - len(one.reversed) - len(one.lost)
-    parts = [f"confirms {kept} of {format_count(one.n_separated, 'difference')} by human labels"]
-    for verb, pairs in (("reverses", one.reversed), ("misses", one.lost), ("invents", one.false)):
-        if pairs:
-            parts.append(f"{verb} {len(pairs)}")
-    if one.favoured:
-        parts.append(f"favours {format_list(list(one.favoured))}")
-    return f"{', '.join(parts)} ({format_count(len(one.query_ids), 'query', 'queries')})"
-
-
-def _list_conclusions(conclusions: Sequence[Conclusions]) -> Table:
-    """Return a row for each judge and measure: what the judge's labels make of the differences that humans find."""
-    columns = (
-        Column("n_queries", "queries", lambda one: len(one.query_ids), spare=1),
-        Column("n_separated", "differences", lambda one: one.n_separated),
-        Column("kept", "confirmed", lambda one: one.n_separated - len(one.reversed) - len(one.lost)),
-        Column("reversed", "reversed", lambda one: len(one.reversed)),
-        Column("lost", "missed", lambda one: len(one.lost)),
-        Column("false", "invented", lambda one: len(one.false)),
-        Column("favoured", "favours", lambda one: format_list(list(one.favoured)) or "-"),
-    )
-    labels = (JUDGE, Column("measure", "measure", lambda one: one.measure.label))
-    title = "Differences between systems by human labels, and by those of each judge"
-    return tabulate("conclusions", labels, columns, conclusions, title=title)
-
-
-def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
-    """Return the cells of some numbers, each with its interval, and whether that is known."""
-    cells: dict[str, Cell] = dict(found)
-    for name, own in found.items():
-        cells[f"{name}_ci"] = Span(own.low, own.high, own.is_known)
-        cells[f"{name}_known"] = own.is_known
+def _make_cells(estimates: Mapping[str, Estimate]) -> dict[str, Cell]:
+    """Return the cells of estimates: the number of each, its interval, and whether that is known."""
+    cells: dict[str, Cell] = dict(estimates)
+    for name, estimate in estimates.items():
+        cells[f"{name}_ci"] = Span(estimate.low, estimate.high, estimate.is_known)
+        cells[f"{name}_known"] = estimate.is_known
     return cells
 
 
-def _ends_of(name: str, level: str, spare: int) -> tuple[Column, Column]:
-    """Return the columns of the interval of a number: its ends, and for programs whether these are known."""
-    return (
-        Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=spare),
-        Column(f"{name}_known", f"{name} known", is_data=True),
-    )
+def _make_interval_column(name: str, ci_heading: str, *, spare: int, is_data: bool, is_extra: bool) -> Column:
+    """Return the column of the interval of an estimate; the parameters are those of `Column`."""
+    ends = (f"{name}_low", f"{name}_high")
+    return Column(f"{name}_ci", ci_heading, ends=ends, spare=spare, is_data=is_data, is_extra=is_extra)
 
 
-IN_TABLE = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
-"""The statistics that a table of judges shows to people, and how easily a narrow table does without each."""
+def _make_known_column(name: str) -> Column:
+    """Return the column that tells programs whether the interval of an estimate is known."""
+    return Column(f"{name}_known", f"{name} known", is_data=True)
 
 
-def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
-    """Return a row for each judge, with the intervals of what is most asked for."""
-    columns: list[Column] = [
+def _list_statistics(
+    judges: Mapping[str, LabelAgreement], ci_heading: str, key: str = "judges", title: str = ""
+) -> Table:
+    """Return a row for each judge, with all statistics and their intervals; people see those most asked for."""
+    columns = [
         Column("n_documents", "documents"),
-        *(Column(name, name, is_data=True) for name in ("n_queries", "only_human", "only_judge")),
+        Column("n_queries", "n_queries", is_data=True),
+        Column("only_human", "only_human", is_data=True),
+        Column("only_judge", "only_judge", is_data=True),
     ]
-    for name, spare in {**dict.fromkeys(STATISTICS, 3), **IN_TABLE}.items():
-        is_data = name not in IN_TABLE
+    for name in STATISTICS:
+        is_data = name not in SPARE_OF_SHOWN
+        spare = SPARE_OF_SHOWN.get(name, SPARE_OF_OTHERS)
+        spare_of_interval = spare + SPARE_OF_OTHERS
+        is_extra = name != "kappa"
         columns.append(Column(name, name.replace("_", " "), spare=spare, is_data=is_data))
-        ends, is_known = _ends_of(name, level, spare + 3)
-        columns += [replace(ends, is_data=is_data, is_extra=name != "kappa"), is_known]
-    rows = [
-        {
+        columns.append(
+            _make_interval_column(name, ci_heading, spare=spare_of_interval, is_data=is_data, is_extra=is_extra)
+        )
+        columns.append(_make_known_column(name))
+    rows: list[dict[str, Cell]] = []
+    for name, judge in judges.items():
+        counts: dict[str, Cell] = {
             "judge": name,
-            "n_documents": one.n_documents,
-            "n_queries": len(one.query_ids),
-            "only_human": one.only_human,
-            "only_judge": one.only_judge,
-            **_with_ends(one.estimates),
+            "n_documents": judge.n_documents,
+            "n_queries": len(judge.query_ids),
+            "only_human": judge.only_human,
+            "only_judge": judge.only_judge,
         }
-        for name, one in judges.items()
-    ]
+        rows.append(counts | _make_cells(judge.estimates))
     return tabulate(key, (JUDGE,), columns, rows, title=title)
 
 
-def _of_one(own: LabelAgreement, level: str) -> Table:
+def _list_statistics_of_one(judge: LabelAgreement, ci_heading: str) -> Table:
     """Return the statistics of the only judge, with a row for each."""
-    return tabulate(
-        "judges",
-        (Column("statistic", "statistic"),),
-        (
-            Column("value", own.judge),
-            Column("ci", level, lambda row: row["value_ci"]),
-            Column("known", "known", lambda row: row["value_known"], is_data=True),
-        ),
-        [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()],
-    )
-
-
-def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> list[Table]:
-    """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
-    labels = (*leading, Column("human", "human"))
-    rows = [
-        {"judge": judge, "human": format_exactly(grade)}
-        | {format_exactly(other): n for other, n in zip(own.grades, own.confusion[place].tolist(), strict=True)}
-        | _with_ends({name: own.by_grade[name][place] for name in OF_GRADES})
-        for judge, own in judges.items()
-        for place, grade in enumerate(own.grades)
-    ]
-    every = sorted({format_exactly(grade) for own in judges.values() for grade in own.grades}, key=float)
-    grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
-    both = [part for name in OF_GRADES for part in (Column(name, name), *_ends_of(name, level, 1))]
-    return [
-        tabulate(
-            "confusion",
-            labels,
-            grades,
-            rows,
-            title="Documents by human grade (rows) and grade of"
-            f" {'the judge' if leading else ' and '.join(judges)} (columns)",
-        ),
-        tabulate(
-            "grades",
-            labels,
-            both,
-            rows,
-            title="By grade (inflation: mean grade of the judge - human grade)",
-            is_extra=True,
-        ),
-    ]
-
-
-def _of_conclusions(one: Conclusions, level: str, *, is_named: bool, is_extra: bool) -> Iterator[Table]:
-    """Return the systems under both labels, and the pairs on which they differ."""
-    of = f"{one.measure.label}, {one.judge}" if is_named else one.measure.label
-    keyed = f" of {one.judge}, {one.measure.label}" if is_named else ""
-    systems = [
-        {
-            "judge": one.judge,
-            "measure": one.measure.label,
-            "system": bias.system,
-            "human": bias.baseline_mean,
-            "by_judge": bias.mean,
-            "bias": bias.difference,
-            "ci": span_of(bias),
-            "known": bias.is_known,
-            "favour": favour.difference,
-            "p": p_value_cell(favour.p_adjusted, is_significant=favour.significant),
-        }
-        for bias, favour in zip(one.biases, one.favours, strict=True)
-    ]
     columns = (
-        Column("human", "human"),
-        Column("by_judge", one.judge if not is_named else "judge"),
-        Column("bias", "bias"),
-        Column("ci", level, ends=("bias_low", "bias_high"), spare=1),
-        Column("known", "known", is_data=True),
-        Column("favour", "against others", spare=2),
-        Column("p", "p", spare=2),
+        Column("value", judge.judge),
+        Column("ci", ci_heading, lambda row: row["value_ci"]),
+        Column("known", "known", lambda row: row["value_known"], is_data=True),
     )
-    hidden = (JUDGE, MEASURE) if is_named else ()
-    yield tabulate(
-        f"systems{keyed}",
-        (*hidden, SYSTEM),
-        columns,
-        systems,
-        title=f"Systems by {of}",
-        has_blocks=bool(hidden),
-        is_extra=is_extra,
-    )
-    pairs = {(pair.system, pair.baseline): (pair, other) for pair, other in zip(one.human, one.by_judge, strict=True)}
-    rows = [
-        {
-            "what": what,
-            "system": system,
-            "baseline": baseline,
-            "human": pairs[system, baseline][0].difference,
-            "human_p": p_value_cell(pairs[system, baseline][0].p_adjusted),
-            "judge": pairs[system, baseline][1].difference,
-            "judge_p": p_value_cell(pairs[system, baseline][1].p_adjusted),
-        }
-        for what, differing in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
-        for system, baseline in differing
+    rows = []
+    for name, estimate in judge.estimates.items():
+        label: dict[str, Cell] = {"statistic": name}
+        rows.append(label | _make_cells({"value": estimate}))
+    return tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
+
+
+def _list_grades(judges: Mapping[str, LabelAgreement], ci_heading: str, *, is_named: bool) -> list[Table]:
+    """Return a table of the grades that were given, and one of how each grade fares.
+
+    Parameters
+    ----------
+    judges : mapping of str to LabelAgreement
+    ci_heading : str
+        Of the columns of intervals.
+    is_named : bool
+        Whether a column names the judge; if not there must be one alone.
+    """
+    labels: tuple[Column, ...] = (Column("human", "human"),)
+    judge_in_title = " and ".join(judges)
+    if is_named:
+        labels = (JUDGE, *labels)
+        judge_in_title = "the judge"
+    confusion_title = f"Documents by human grade (rows) and grade of {judge_in_title} (columns)"
+    grades_title = "By grade (inflation: mean grade of the judge - human grade)"
+    grade_texts = _list_grade_texts(judges)
+    confusion_columns = [Column(text, text) for text in grade_texts]
+    grade_columns = []
+    for statistic in OF_GRADES:
+        grade_columns.append(Column(statistic, statistic))
+        grade_columns.append(_make_interval_column(statistic, ci_heading, spare=1, is_data=False, is_extra=False))
+        grade_columns.append(_make_known_column(statistic))
+    rows = []
+    for name, judge in judges.items():
+        for place, grade in enumerate(judge.grades):
+            row: dict[str, Cell] = dict.fromkeys(grade_texts)  # grades that came up with other judges only stay None
+            row["judge"] = name
+            row["human"] = format_exactly(grade)
+            for judge_grade, n_documents in zip(judge.grades, judge.confusion[place].tolist(), strict=True):
+                row[format_exactly(judge_grade)] = n_documents
+            estimates = {statistic: judge.by_grade[statistic][place] for statistic in OF_GRADES}
+            rows.append(row | _make_cells(estimates))
+    return [
+        tabulate("confusion", labels, confusion_columns, rows, title=confusion_title),
+        tabulate("grades", labels, grade_columns, rows, title=grades_title, is_extra=True),
     ]
-    yield tabulate(
-        f"pairs{keyed}",
-        (Column("what", "judge"), SYSTEM, Column("baseline", "baseline")),
-        (
-            Column("human", "human"),
-            Column("human_p", "p", spare=1),
-            Column("judge", "by judge"),
-            Column("judge_p", "p", spare=1),
-        ),
-        rows,
-        title=f"Pairs on which they differ by {of}",
-        is_extra=is_extra,
-    )
 
 
-def _named_intervals(
-    found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]
+def _list_grade_texts(judges: Mapping[str, LabelAgreement]) -> list[str]:
+    """Return all grades that humans or judges gave, as text, from the lowest to the highest."""
+    texts: set[str] = set()
+    for judge in judges.values():
+        texts.update(map(format_exactly, judge.grades))
+    return sorted(texts, key=float)
+
+
+def _list_queries(agreement: JudgeAgreement) -> Table:
+    """Return a row for each judge and query, with the statistics that a query has by itself."""
+    frame = agreement.per_query()
+    columns = []
+    for name in frame.columns:
+        if name not in {JUDGE.key, QUERY.key}:
+            columns.append(Column(name, name.replace("_", " ")))
+    return tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True)
+
+
+def _list_intervals(
+    agreement: JudgeAgreement, strata: Mapping[str, JudgeAgreement]
 ) -> Iterator[tuple[str, Estimate | Pair]]:
     """Give all intervals that are shown, each with what it is of."""
-    for where, agreement in (("", found), *((f" ({name})", own) for name, own in strata.items())):
-        for judge, own in agreement.judges.items():
-            of = where if len(found.judges) == 1 else f" of {judge}{where}"
-            yield from ((f"{name}{of}", one) for name, one in own.estimates.items())
-            if where:  # strata have no tables of grades
-                continue
-            for name, estimates in own.by_grade.items():
-                pairs = zip(own.grades.tolist(), estimates, strict=True)
-                yield from ((f"{name} at grade {grade:g}{of}", one) for grade, one in pairs)
-    yield from ((f"alpha of all, {name}", one) for name, one in found.together.items())
-    for conclusions in found.conclusions:
-        of = (
-            conclusions.measure.label if len(found.judges) == 1 else f"{conclusions.measure.label}, {conclusions.judge}"
-        )
-        yield from ((f"bias of {bias.system} by {of}", bias) for bias in conclusions.biases)
+    has_several_judges = len(agreement.judges) > 1
+    for name, judge in agreement.judges.items():
+        suffix = f" of {name}" if has_several_judges else ""
+        yield from _list_estimates(judge, suffix, has_grades=True)
+    for stratum, stratum_agreement in strata.items():
+        for name, judge in stratum_agreement.judges.items():
+            suffix = f" of {name} ({stratum})" if has_several_judges else f" ({stratum})"
+            yield from _list_estimates(judge, suffix, has_grades=False)
+    for level, alpha in agreement.together.items():
+        yield f"alpha of all, {level}", alpha
+    for conclusion in agreement.conclusions:
+        conclusion_name = name_conclusion(conclusion, is_named=has_several_judges)
+        for bias in conclusion.biases:
+            yield f"bias of {bias.system} by {conclusion_name}", bias
 
 
-def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[Fact]:
-    together = found.together or {}
-    alphas = {
-        name: {"value": finite(float(one)), "low": finite(one.low), "high": finite(one.high), "known": one.is_known}
-        for name, one in together.items()
-    }
-    text = ", ".join(f"{name} {one!r}" for name, one in together.items())
-    rel = next(iter(found.judges.values())).rel
-    explained = STATISTICS if len(found.judges) == 1 else IN_TABLE
-    return [
-        *_of_documents(found),
-        *([Fact("alpha_together", alphas, "alpha of all", text, brief=text)] if alphas else []),
-        *map(_of_systems, found.conclusions),
-        note_fact("bias", _describe_uneven(found.conclusions)),
-        *tell_geometric(one.measure.label for one in found.conclusions),
-        *(note_fact("labels", text) for text in found.notes),
-        Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
-        prose_fact("statistics", "; ".join(f"{name} {STATISTICS[name]}" for name in explained)),
+def _list_estimates(judge: LabelAgreement, suffix: str, *, has_grades: bool) -> Iterator[tuple[str, Estimate]]:
+    """Give the statistics of a judge, and those by grade where there is a table of grades; names end with `suffix`."""
+    for statistic, estimate in judge.estimates.items():
+        yield f"{statistic}{suffix}", estimate
+    if has_grades:
+        for statistic, estimates in judge.by_grade.items():
+            for grade, estimate in zip(judge.grades.tolist(), estimates, strict=True):
+                yield f"{statistic} at grade {grade:g}{suffix}", estimate
+
+
+def _list_facts(agreement: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[Fact]:
+    """Return the facts below the tables."""
+    first_judge = next(iter(agreement.judges.values()))
+    explained_statistics = SPARE_OF_SHOWN if len(agreement.judges) > 1 else STATISTICS
+    explanations = "; ".join(f"{name} {STATISTICS[name]}" for name in explained_statistics)
+    facts = _count_documents(agreement)
+    if agreement.together:
+        facts.append(_describe_alphas(agreement.together))
+    for conclusion in agreement.conclusions:
+        facts.append(describe_orders(conclusion))
+    facts.append(note_fact("bias", describe_uneven_labels(agreement.conclusions)))
+    facts += tell_geometric(conclusion.measure.label for conclusion in agreement.conclusions)
+    for note in agreement.notes:
+        facts.append(note_fact("labels", note))
+    facts.append(Fact("rel", first_judge.rel, "relevant", f"from grade {first_judge.rel:g} on"))
+    facts.append(prose_fact("statistics", explanations))
+    facts.append(
         prose_fact(
             "CI",
             "over queries: Gaffke's bounds of shares (agreement, precision, recall); others: jackknife, Student's t,"
             " which can be too narrow",
-        ),
-        *cannot_be_known((name, one) for name, one in _named_intervals(found, strata) if not np.isnan(one.low)),
-    ]
-
-
-def _describe_uneven(conclusions: Sequence[Conclusions]) -> str:
-    """Say which judges labelled more or fewer documents than humans: part of their bias is due to these."""
-    counts = {one.judge: one.n_labels for one in conclusions}
-    uneven = [
-        f"{judge} {n_judge:,} ({n_human:,} by humans)"
-        for judge, (n_human, n_judge) in counts.items()
-        if max(n_human, n_judge) > UNEVEN * min(n_human, n_judge)
-    ]
-    return f"in part due to documents that one side did not label: {format_list(uneven)}" if uneven else ""
-
-
-def _of_documents(found: JudgeAgreement) -> Iterator[Fact]:
-    """Say how many documents humans and each judge labelled; what holds for several judges is said once."""
-    judges_by_text = group_values((_count_documents(found, judge), judge) for judge in found.judges)
-    for text, judges in judges_by_text.items():
-        whose = "" if len(judges_by_text) == 1 else f" ({format_list(judges)})"
-        yield prose_fact("documents", text + whose)
-
-
-def _count_documents(found: JudgeAgreement, judge: str) -> str:
-    """Say how many documents humans and a judge labelled, and how many one of them alone."""
-    own = found.judges[judge]
-    text = f"{own.n_documents:,} of {format_count(len(own.query_ids), 'query', 'queries')} that both labelled"
-    left_out = []
-    if own.only_human:
-        left_out.append(f"{own.only_human:,} that only {found.human} labelled")
-    if own.only_judge:
-        left_out.append(f"{own.only_judge:,} that only {'the judge' if len(found.judges) > 1 else judge} labelled")
-    return f"{text}; left out {' and '.join(left_out)}" if left_out else text
-
-
-def _of_systems(under: Conclusions) -> Fact:
-    """Say how far the orders of systems by a judge's labels and by human ones agree."""
-    name = f"{under.judge}, {under.measure.label}"
-    told: dict[str, object] = {
-        "tau_b": finite(under.tau_b),
-        "tau_ap": finite(under.tau_ap),
-        "separated": under.n_separated,
-        "pairs": len(under.human),
-        **{kind: [list(pair) for pair in getattr(under, kind)] for kind in ("reversed", "lost", "false")},
-        "favoured": list(under.favoured),
-        "tie_std": list(under.tie_std),
-    }
-    return Fact(
-        f"conclusions_{name}",
-        told,
-        name,
-        f"orders of {len(under.systems)} systems: tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f}; tie std"
-        f" {under.tie_std[0]:.4f} by humans, {under.tie_std[1]:.4f} by the judge",
+        )
     )
+    intervals = []
+    for name, interval in _list_intervals(agreement, strata):
+        if not np.isnan(interval.low):
+            intervals.append((name, interval))
+    facts += cannot_be_known(intervals)
+    return facts
+
+
+def _describe_alphas(alphas: Mapping[str, Estimate]) -> Fact:
+    """Return Krippendorff's alpha over the humans and all judges at once, by how it takes the grades."""
+    value = {}
+    for name, alpha in alphas.items():
+        value[name] = {
+            "value": finite(float(alpha)),
+            "low": finite(alpha.low),
+            "high": finite(alpha.high),
+            "known": alpha.is_known,
+        }
+    text = ", ".join(f"{name} {alpha!r}" for name, alpha in alphas.items())
+    return Fact("alpha_together", value, "alpha of all", text, brief=text)
+
+
+def _count_documents(agreement: JudgeAgreement) -> list[Fact]:
+    """Say how many documents humans and each judge labelled; what holds for several judges is said once."""
+    judges_by_text = group_values((_count_documents_of(agreement, judge), judge) for judge in agreement.judges)
+    facts = []
+    for text, judges in judges_by_text.items():
+        judges_in_text = ""
+        if len(judges_by_text) > 1:
+            judges_in_text = f" ({format_list(judges)})"
+        facts.append(prose_fact("documents", text + judges_in_text))
+    return facts
+
+
+def _count_documents_of(agreement: JudgeAgreement, name: str) -> str:
+    """Say how many documents humans and a judge labelled, and how many one of them alone."""
+    judge = agreement.judges[name]
+    judge_in_text = name
+    if len(agreement.judges) > 1:
+        judge_in_text = "the judge"  # the same text for each judge with these counts
+    n_queries = format_count(len(judge.query_ids), "query", "queries")
+    text = f"{judge.n_documents:,} of {n_queries} that both labelled"
+    left_out = []
+    if judge.only_human:
+        left_out.append(f"{judge.only_human:,} that only {agreement.human} labelled")
+    if judge.only_judge:
+        left_out.append(f"{judge.only_judge:,} that only {judge_in_text} labelled")
+    if left_out:
+        text += f"; left out {' and '.join(left_out)}"
+    return text
