@@ -36,7 +36,8 @@ from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.of_values import interval, paired_test
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.robustness import SystemOrders
-from deadheat.plugins.compat.explain import Explanation, explain
+from deadheat.plugins.compat.explain import explain
+from deadheat.plugins.compat.explanation import Explanation
 from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
 from deadheat.plugins.fusion.fuse import fuse

@@ -14,7 +14,7 @@ import pytest
 import deadheat as dh
 from deadheat import AP, R, nDCG
 from deadheat.errors import ParameterError
-from deadheat.plugins.compat.explain import all_reported, read_reported, reported
+from deadheat.plugins.compat.reported import parse_all_reported, parse_reported, split_reported_texts
 from deadheat.plugins.compat.tools import order_of
 from support.command import QRELS, RUN, call, ok
 from support.numbers_in_text import numbers_in
@@ -36,7 +36,7 @@ TIED = {"q": {"c": 2.0, "a": 2.0, "b": 1.0, "u": 1.0}, "p": {"v": 1.0, "x": 1.0,
     ],
 )
 def test_digits_say_how_close(text: str | float, inside: float, outside: float) -> None:
-    one = reported("nDCG@10", text)
+    one = parse_reported("nDCG@10", text)
     assert one.is_printed_from(inside)
     assert not one.is_printed_from(outside)
 
@@ -44,7 +44,7 @@ def test_digits_say_how_close(text: str | float, inside: float, outside: float) 
 @pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1.2.3", "%", True, "e5", "0e999", "1e-" + "9" * 5000])
 def test_what_is_no_number_is_refused(text: str | float) -> None:
     with pytest.raises(ParameterError, match="reported"):
-        reported("AP", text)
+        parse_reported("AP", text)
 
 
 def test_a_number_of_32_bits_is_between_the_ends_that_ties_give_it() -> None:
@@ -53,23 +53,23 @@ def test_a_number_of_32_bits_is_between_the_ends_that_ties_give_it() -> None:
     assert found.reported[0].is_possible
     assert found.ranges["RR"].is_inside
     assert not dh.explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"RR": "1.000003"}).ranges["RR"].is_inside
-    assert reported("AP", "5.0e-0001").value == 0.5
+    assert parse_reported("AP", "5.0e-0001").value == 0.5
 
 
 def test_a_count_is_no_percentage() -> None:
-    assert not reported("NumRelRet", 130).is_percent
-    assert reported("RR@10", "34.1").value == pytest.approx(0.341)
+    assert not parse_reported("NumRelRet", 130).is_percent
+    assert parse_reported("RR@10", "34.1").value == pytest.approx(0.341)
 
 
 def test_texts_are_read_with_commas_or_repeated() -> None:
-    assert dict(read_reported(["AP=0.2, nDCG(gain='exp')@10 = .5", "RR=1%"])) == {
+    assert dict(split_reported_texts(["AP=0.2, nDCG(gain='exp')@10 = .5", "RR=1%"])) == {
         "AP": "0.2",
         "nDCG(gain='exp')@10": ".5",
         "RR": "1%",
     }
     for wrong in (["AP"], ["=0.5"], ["AP="], ["AP=1, AP=2"]):
         with pytest.raises(ParameterError, match=r"reported|two numbers"):
-            all_reported(read_reported(wrong))
+            parse_all_reported(split_reported_texts(wrong))
 
 
 def test_several_numbers_narrow_it() -> None:
@@ -212,7 +212,7 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["AP=0,7522", "AP:0.75", "AP 0.75", "AP"])
 def test_a_slip_of_the_pen_is_shown_an_example(text: str) -> None:
     with pytest.raises(ParameterError, match=r"such as nDCG@10=0\.6807"):
-        read_reported([text])
+        split_reported_texts([text])
 
 
 def test_a_number_without_its_measure_is_shown_a_dict() -> None:
@@ -255,9 +255,9 @@ def test_queries_that_the_run_lacks_are_named() -> None:
 
 @pytest.mark.parametrize(("text", "is_possible"), [("848", False), ("-0.3", False), ("100", True), ("0.999", True)])
 def test_what_no_data_can_give_is_said(text: str, is_possible: bool) -> None:  # noqa: FBT001 - a case
-    one = reported("P@10", text)
+    one = parse_reported("P@10", text)
     assert (one.is_possible, one.is_percent) == (is_possible, text == "100")
-    assert reported("NumRelRet", 848).is_possible
+    assert parse_reported("NumRelRet", 848).is_possible
     assert ("P@10 is between 0 and 1" in str(dh.explain(GRADED, TIED, {"P@10": text}))) != is_possible
 
 

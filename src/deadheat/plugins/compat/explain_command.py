@@ -36,12 +36,13 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
     divisor, which relevance counts, which queries. What known tools do is tried, with their options, and changes of one
     or two settings. A value fits if it is the reported one to its digits. The exit code is 0, also if nothing fits.
     """
-    from deadheat.plugins.compat.explain import all_reported, explain_reported, read_reported
+    from deadheat.plugins.compat.explain import explain_reported
     from deadheat.plugins.compat.report import report_explanation
+    from deadheat.plugins.compat.reported import parse_all_reported, split_reported_texts
 
-    wanted = all_reported(read_reported(texts))
+    numbers = parse_all_reported(split_reported_texts(texts))
     output = Output(options, [qrels, run])
     judged, retrieved = open_qrels(qrels), open_run(run)
     with phase("trying conventions"):
-        found = explain_reported(judged, retrieved, wanted)
-    output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))
+        explanation = explain_reported(judged, retrieved, numbers)
+    output.print(report_explanation(explanation, shown_path(qrels, "the qrels"), for_people=not output.is_data))

@@ -5,7 +5,7 @@ from deadheat.core.report.cells import format_cell
 from deadheat.core.report.conventions import cell_of
 from deadheat.core.report.model import Column, Fact, Report, note_fact, prose_fact, registers_report, tabulate
 from deadheat.core.wording import format_count, format_list
-from deadheat.plugins.compat.explain import Explanation
+from deadheat.plugins.compat.explanation import Explanation
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
