@@ -1,5 +1,7 @@
 """Figures of judges beside human labels."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
@@ -15,37 +17,54 @@ from deadheat.plugins.figures.systems import name_among
 from deadheat.plugins.figures.texts import format_number, format_signed, left_out, unique_labels
 from deadheat.plugins.judges.conclusions import Conclusions
 from deadheat.plugins.judges.judge_agreement import JudgeAgreement
+from deadheat.plugins.judges.label_agreement import LabelAgreement
 
 MOST = 60  # systems that a page has room for
+CELL_HEIGHT = 44  # pixels
 
 
-def _judge_of(found: JudgeAgreement, judge: str | None) -> str:
-    name = next(iter(found.judges)) if judge is None else judge
-    check_choice("judge", name, found.judges)
+def _name_judge(agreement: JudgeAgreement, judge: str | None) -> str:
+    """Return the judge that was asked for, by default the first; raise if there is no such judge."""
+    name = next(iter(agreement.judges)) if judge is None else judge
+    check_choice("judge", name, agreement.judges)
     return name
 
 
-def _ranked(
-    found: JudgeAgreement, measure: MeasureLike | None, judge: str | None
-) -> tuple[Conclusions, list[tuple[str, int]]]:
-    """Return what follows from a judge's labels, and each system's label and place, the best by humans first."""
-    if not found.conclusions:
+def _find_conclusion(agreement: JudgeAgreement, measure: MeasureLike | None, judge: str | None) -> Conclusions:
+    """Return what follows from a judge's labels by a measure; by default those of the first judge and measure."""
+    if not agreement.conclusions:
         raise FigureError("no systems were compared", hint="give runs to judge_agreement()")
-    name = _judge_of(found, judge)
-    every = {one.measure.label: one for one in found.conclusions if one.judge == name}
-    own = every[name_among(every, measure)]
-    means = np.array([bias.baseline_mean for bias in own.biases])
-    placed = np.argsort(first_ranks(own.measure.sign * means), kind="stable")[:MOST].tolist()
-    return own, list(zip(unique_labels(own.systems[n] for n in placed), placed, strict=True))
+    judge_name = _name_judge(agreement, judge)
+    by_measure = {}
+    for conclusion in agreement.conclusions:
+        if conclusion.judge == judge_name:
+            by_measure[conclusion.measure.label] = conclusion
+    return by_measure[name_among(by_measure, measure)]
+
+
+def _place_systems(conclusion: Conclusions) -> dict[str, int]:
+    """Return the place of each system that is shown, by its label, the best by humans first."""
+    human_means = np.array([bias.baseline_mean for bias in conclusion.biases])
+    human_ranks = first_ranks(conclusion.measure.sign * human_means)
+    places = np.argsort(human_ranks, kind="stable")[:MOST].tolist()
+    labels = unique_labels(conclusion.systems[place] for place in places)
+    return dict(zip(labels, places, strict=True))
+
+
+def _draw_intervals(base: alt.Chart, x: Any, middle: str) -> list[alt.Chart]:  # noqa: ANN401 - what `quantity` returns
+    """Return the layers of intervals: a line from low to high, and a point at the column `middle`."""
+    line = base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high"))
+    point = base.mark_point(filled=True, size=46, opacity=1).encode(x(middle))
+    return [line, point]
 
 
 @figure("judges", measures="all", place=10)
-def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerChart:
+def confusion(agreement: JudgeAgreement, *, judge: str | None = None) -> alt.LayerChart:
     """Draw how often each grade of a judge meets each human grade, as shares of the human grade.
 
     Parameters
     ----------
-    found : JudgeAgreement
+    agreement : JudgeAgreement
     judge : str, optional
         By default the first.
 
@@ -59,59 +78,59 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
     ParameterError
         There is no such judge.
     """
-    own = found[_judge_of(found, judge)]
-    grades = [format_exactly(grade) for grade in own.grades]
-    totals = own.confusion.sum(1)
-    rows: list[Record] = [
-        {"label": human, "judge": by_judge, "documents": int(n), "share": n / size if size else 0.0}
-        for human, size, counts in zip(grades, totals.tolist(), own.confusion.tolist(), strict=True)
-        for by_judge, n in zip(grades, counts, strict=True)
-    ]
+    labels = agreement[_name_judge(agreement, judge)]
+    grades = [format_exactly(grade) for grade in labels.grades]
+    rows: list[Record] = []
+    for human_grade, counts in zip(grades, labels.confusion.tolist(), strict=True):
+        n_of_grade = sum(counts)
+        for judge_grade, n_documents in zip(grades, counts, strict=True):
+            share = n_documents / n_of_grade if n_of_grade else 0.0
+            rows.append({"label": human_grade, "judge": judge_grade, "documents": n_documents, "share": share})
     base = alt.Chart().encode(
-        alt.X("judge:N", sort=grades, title=f"grade of {own.judge}", axis=alt.Axis(labelAngle=0, ticks=False)),
+        alt.X("judge:N", sort=grades, title=f"grade of {labels.judge}", axis=alt.Axis(labelAngle=0, ticks=False)),
         row_axis(grades).title("human grade"),
         tooltip=tips("label:N", "judge:N", "documents:Q", "share:Q"),
     )
-    low, high = (format_number(end) for end in (own.kappa.low, own.kappa.high))
-    doubt = "" if own.kappa.is_known else f"? ({own.kappa.unknown})"
-    return finished(
-        [
-            base.mark_rect().encode(
-                alt.Color(
-                    "share:Q",
-                    scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE]),
-                    title="share of the human grade",
-                    legend=alt.Legend(format="%", values=[0, 0.5, 1]),
-                )
-            ),
-            base.mark_text().encode(
-                alt.Text("documents:Q", format=","),
-                color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(BLACK)),
-            ),
-        ],
-        rows,
-        height=44 * len(grades),
-        title=f"{own.judge} gives {format_percentage(own.estimates['agreement'])} of documents the human grade",
-        notes=[
-            (
-                f"kappa {format_number(own.kappa)} [{low}, {high}]{doubt},"
-                f" quadratic {format_number(own.quadratic_kappa)};"
-                f" {format_count(own.n_documents, 'document')} of"
-                f" {format_count(len(own.query_ids), 'query', 'queries')}."
-            )
-        ],
+    colour = alt.Color(
+        "share:Q",
+        scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE]),
+        title="share of the human grade",
+        legend=alt.Legend(format="%", values=[0, 0.5, 1]),
     )
+    text_colour = alt.condition("datum.share > 0.6", alt.value("white"), alt.value(BLACK))
+    cells = base.mark_rect().encode(colour)
+    numbers = base.mark_text().encode(alt.Text("documents:Q", format=","), color=text_colour)
+    agreement_share = format_percentage(labels.estimates["agreement"])
+    return finished(
+        [cells, numbers],
+        rows,
+        height=CELL_HEIGHT * len(grades),
+        title=f"{labels.judge} gives {agreement_share} of documents the human grade",
+        notes=[_describe_kappa(labels)],
+    )
+
+
+def _describe_kappa(labels: LabelAgreement) -> str:
+    """Return both kappas of a judge, and how many documents they are of."""
+    kappa = labels.kappa
+    interval = f"[{format_number(kappa.low)}, {format_number(kappa.high)}]"
+    if not kappa.is_known:
+        interval += f"? ({kappa.unknown})"
+    quadratic_kappa = format_number(labels.quadratic_kappa)
+    n_documents = format_count(labels.n_documents, "document")
+    n_queries = format_count(len(labels.query_ids), "query", "queries")
+    return f"kappa {format_number(kappa)} {interval}, quadratic {quadratic_kappa}; {n_documents} of {n_queries}."
 
 
 @figure("judges", place=20)
 def judged_means(
-    found: JudgeAgreement, measure: MeasureLike | None = None, *, judge: str | None = None
+    agreement: JudgeAgreement, measure: MeasureLike | None = None, *, judge: str | None = None
 ) -> alt.LayerChart:
     """Draw the mean of each system under human labels and under a judge's, each with its interval.
 
     Parameters
     ----------
-    found : JudgeAgreement
+    agreement : JudgeAgreement
         With runs.
     measure : measure, optional
         By default the first.
@@ -128,52 +147,66 @@ def judged_means(
     FigureError
         No runs were given.
     """
-    own, placed = _ranked(found, measure, judge)
+    conclusion = _find_conclusion(agreement, measure, judge)
+    judge_name = conclusion.judge
+    places = _place_systems(conclusion)
     rows: list[Record] = []
-    for name, n in placed:
-        means = (("human", own.biases[n].baseline_mean), (own.judge, own.biases[n].mean))
-        for which, (by, mean) in enumerate(means):
-            low, high = own.ends[which][n].tolist()
-            is_known = not why_unknown(low, high, len(own.query_ids), None, "t")
-            ends = {"low": low, "high": high} if is_known else {"low": None, "high": None}
-            rows.append({"label": name, "labels": by, "mean": mean, **ends})
+    for label, place in places.items():
+        bias = conclusion.biases[place]
+        human_ends, judge_ends = conclusion.ends[:, place].tolist()
+        rows.append(_make_row_of_mean(conclusion, label, "human", bias.baseline_mean, human_ends))
+        rows.append(_make_row_of_mean(conclusion, label, judge_name, bias.mean, judge_ends))
     base = alt.Chart().encode(
-        row_axis([name for name, _ in placed], grid=True),
-        alt.YOffset("labels:N", sort=["human", own.judge]),
-        alt.Color("labels:N", scale=alt.Scale(domain=["human", own.judge], range=[BLACK, ORANGE]), title=None),
+        row_axis(list(places), grid=True),
+        alt.YOffset("labels:N", sort=["human", judge_name]),
+        alt.Color("labels:N", scale=alt.Scale(domain=["human", judge_name], range=[BLACK, ORANGE]), title=None),
         tooltip=tips("label:N", "labels:N", "mean:Q", "low:Q", "high:Q"),
     )
-    x = quantity(alt.X, own.measure.label, zero=False, nice=False, padding=6)
+    x = quantity(alt.X, conclusion.measure.label, zero=False, nice=False, padding=6)
+    n_systems = format_count(len(conclusion.systems), "system")
+    level = format_level(agreement[judge_name].confidence_level)
     return finished(
-        [
-            base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
-            base.mark_point(filled=True, size=46, opacity=1).encode(x("mean")),
-        ],
+        _draw_intervals(base, x, "mean"),
         rows,
-        height=2 * row_height(len(placed)) * len(placed),
-        title=(
-            f"{own.judge} orders {format_count(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human"
-            " order"
-        ),
+        height=2 * row_height(len(places)) * len(places),
+        title=f"{judge_name} orders {n_systems} with tau_b {conclusion.tau_b:.2f} to the human order",
         notes=[
-            (
-                f"line: {format_level(found[own.judge].confidence_level)} interval of means over"
-                f" {len(own.query_ids)} queries, by t."
-            ),
-            left_out(len(placed), len(own.systems)),
+            f"line: {level} interval of means over {len(conclusion.query_ids)} queries, by t.",
+            left_out(len(places), len(conclusion.systems)),
         ],
     )
+
+
+def _make_row_of_mean(conclusion: Conclusions, label: str, labels_by: str, mean: float, ends: list[float]) -> Record:
+    """Return the data of a mean of a system; an interval that is not known is left out.
+
+    Parameters
+    ----------
+    conclusion : Conclusions
+    label : str
+        Of the system.
+    labels_by : str
+        Whose labels the mean is under: "human", or the judge.
+    mean : float
+    ends : list of two float
+        Of the interval of the mean, by Student's t.
+    """
+    low, high = ends
+    row: Record = {"label": label, "labels": labels_by, "mean": mean, "low": low, "high": high}
+    if why_unknown(low, high, len(conclusion.query_ids), None, "t"):
+        row["low"] = row["high"] = None
+    return row
 
 
 @figure("judges", place=30)
 def judge_bias(
-    found: JudgeAgreement, measure: MeasureLike | None = None, *, judge: str | None = None
+    agreement: JudgeAgreement, measure: MeasureLike | None = None, *, judge: str | None = None
 ) -> alt.LayerChart:
     """Draw by how much a judge's labels raise the mean of each system, with intervals.
 
     Parameters
     ----------
-    found : JudgeAgreement
+    agreement : JudgeAgreement
         With runs.
     measure : measure, optional
         By default the first.
@@ -190,48 +223,39 @@ def judge_bias(
     FigureError
         No runs were given.
     """
-    own, placed = _ranked(found, measure, judge)
-    rows: list[Record] = [
-        {
-            "label": name,
-            "bias": own.biases[n].difference,
-            "low": own.biases[n].low if own.biases[n].is_known else None,
-            "high": own.biases[n].high if own.biases[n].is_known else None,
-            "kind": "favoured" if own.systems[n] in own.favoured else "as others",
-        }
-        for name, n in placed
-    ]
+    conclusion = _find_conclusion(agreement, measure, judge)
+    judge_name = conclusion.judge
+    places = _place_systems(conclusion)
+    rows: list[Record] = []
+    for label, place in places.items():
+        bias = conclusion.biases[place]
+        is_favoured = conclusion.systems[place] in conclusion.favoured
+        row: Record = {"label": label, "bias": bias.difference, "low": None, "high": None}
+        if bias.is_known:
+            row |= {"low": bias.low, "high": bias.high}
+        row["kind"] = "favoured" if is_favoured else "as others"
+        rows.append(row)
     base = alt.Chart().encode(
-        row_axis([name for name, _ in placed], grid=True),
+        row_axis(list(places), grid=True),
         alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
         tooltip=tips("label:N", "bias:Q", "low:Q", "high:Q", "kind:N"),
     )
-    x = quantity(
-        alt.X,
-        f"{own.measure.label} by {own.judge} - by humans{unit_of(own.measure)}",
-        zero=True,
-        nice=False,
-        padding=6,
-    )
-    biases = [one.difference for one in own.biases]
+    measure_label = conclusion.measure.label
+    unit = unit_of(conclusion.measure)
+    x = quantity(alt.X, f"{measure_label} by {judge_name} - by humans{unit}", zero=True, nice=False, padding=6)
+    differences = [bias.difference for bias in conclusion.biases]
+    lowest = format_signed(min(differences))
+    highest = format_signed(max(differences))
+    level = format_level(agreement[judge_name].confidence_level)
+    notes = [f"line: {level} interval, of each system by itself."]
+    if conclusion.favoured:
+        favoured = ", ".join(conclusion.favoured)
+        notes.append(f"favoured: helped more than the others, by more than chance ({favoured}).")
+    notes.append(left_out(len(places), len(conclusion.systems)))
     return finished(
-        [
-            base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
-            base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),
-        ],
+        _draw_intervals(base, x, "bias"),
         rows,
         height=row_height(len(rows)) * len(rows),
-        title=(
-            f"{own.judge} moves means by {format_signed(min(biases))} to {format_signed(max(biases))}"
-            f" {own.measure.label}{unit_of(own.measure)}"
-        ),
-        notes=[
-            f"line: {format_level(found[own.judge].confidence_level)} interval, of each system by itself.",
-            (
-                f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
-                if own.favoured
-                else ""
-            ),
-            left_out(len(placed), len(own.systems)),
-        ],
+        title=f"{judge_name} moves means by {lowest} to {highest} {measure_label}{unit}",
+        notes=notes,
     )
