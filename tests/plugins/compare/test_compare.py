@@ -395,7 +395,8 @@ def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         {"cluster": {f"q{n:02}": n // 2 for n in range(12)}},
     ]
     whole = [dh.compare_evaluations(evaluations, **one) for one in options]
-    monkeypatch.setattr("deadheat.plugins.compare.stack.PAIRS", (4, 4))
+    monkeypatch.setattr("deadheat.plugins.compare.stack.FEWEST_PAIRS", 4)
+    monkeypatch.setattr("deadheat.plugins.compare.stack.MOST_PAIRS", 4)
     blocked = [dh.compare_evaluations(evaluations, **one) for one in options]
     for one, other in zip(whole, blocked, strict=True):
         assert as_written(one.pairs) == as_written(other.pairs)

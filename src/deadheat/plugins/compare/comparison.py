@@ -48,9 +48,9 @@ from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
 from deadheat.plugins.compare.one_rule import RankedSystems, find_significant_by_one_rule, one_rule_schema
 from deadheat.plugins.compare.pair import Pair, Pairs
-from deadheat.plugins.compare.pairs import compare_sides, pairs_of
+from deadheat.plugins.compare.pairs import compare_sides, list_pairs
 from deadheat.plugins.compare.robustness import SystemOrders, orders_of, rank_intervals
-from deadheat.plugins.compare.testing import corrected
+from deadheat.plugins.compare.testing import correct_p_values
 from deadheat.plugins.compare.verdict import Lacking, Verdict, Within
 from deadheat.plugins.compare.verdict_facts import describe_missing
 
@@ -179,7 +179,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         two labels.
         """
         bounds = hooks.service("bounds_of_differences")
-        return tuple(bounds.outer_bounds(self.evaluations, pairs_of(self.systems, self.design.against), self.query_ids))
+        names = list_pairs(self.systems, self.design.against)
+        return tuple(bounds.outer_bounds(self.evaluations, names, self.query_ids))
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -810,7 +811,7 @@ def assemble(
             of_measure[name] = side_of(one, measure, own[name], by_doc_id.get(name), design.rng)
         for scores in one:
             scores.spread.forget()
-    places = pairs_of(list(evaluations), design.against)
+    places = list_pairs(list(evaluations), design.against)
     runs = kind_of_runs(evaluations.values())
     if runs:
         design = design.without_maxima({"runs": runs})
@@ -823,7 +824,7 @@ def assemble(
 def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
     """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
     ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
-    for pair in pairs_of(list(ids), design.against):
+    for pair in list_pairs(list(ids), design.against):
         if ids[pair[0]].isdisjoint(ids[pair[1]]):
             one, other = sorted(pair, key=list(ids).index)
             raise DataError(
@@ -844,7 +845,7 @@ def correct_over_strata(found: dict[Stratum, Comparison], design: Design) -> dic
         return found
     names = ("measure", "p_value", "exact_p_value", "n_resamples")
     together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}
-    decided = corrected(together, design, together["measure"])
+    decided = correct_p_values(together, design, together["measure"])
     ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
     each = zip(*(np.split(column, ends) for column in decided.values()), strict=True)
     return {

@@ -14,7 +14,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.libraries import polars as pl
 from deadheat.plugins.compare.flips import Side, side_of
 from deadheat.plugins.compare.pair import Pairs
-from deadheat.plugins.compare.pairs import compare_sides, pairs_of
+from deadheat.plugins.compare.pairs import compare_sides, list_pairs
 
 MANY_SIGNS = 1 << 27  # flips times queries, of which a few flips are tried first: all of them take a second
 FEW_FLIPS = 999
@@ -118,5 +118,5 @@ def _is_decided_alike(systems: RankedSystems, sides: list[dict[str, Side]]) -> b
 
 def _compare_by_doc_id(systems: RankedSystems, sides: list[dict[str, Side]], design: Design) -> Pairs:
     """Return the pairs with ties broken by document id."""
-    places = pairs_of(list(systems.evaluations), design.against)
+    places = list_pairs(list(systems.evaluations), design.against)
     return compare_sides(systems.first.measures, sides, places, design=design, cluster=systems.cluster)

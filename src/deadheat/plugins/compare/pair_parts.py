@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from deadheat.core import hooks
-from deadheat.core.arrays import IntArray
+from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.design import Design
 from deadheat.plugins.compare.flips import Side
 from deadheat.plugins.compare.stack import Stack
@@ -37,6 +37,16 @@ class ComparedPairs(NamedTuple):
     second: IntArray
     design: Design
     cluster: IntArray | None
+
+    def differences(self, places: slice) -> FloatArray:
+        """Return the values of systems less those of baselines, of shape (n_places, n_queries); NaN without a value."""
+        return self.stack.values[self.first[places]] - self.stack.values[self.second[places]]
+
+    def weights(self, places: slice) -> FloatArray | None:
+        """Return how much the queries of some pairs count, of shape (n_places, n_queries); None: all the same."""
+        if self.stack.weights is None:
+            return None
+        return self.stack.weights[self.first[places]]
 
 
 class PairPart(Protocol):

@@ -1,4 +1,4 @@
-"""The values of both sides of all pairs, one below the other, and the blocks in which they are looked at."""
+"""The values of both sides of all pairs, one below the other, and the blocks of pairs that are compared together."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,11 @@ from typing import TypeVar
 import numpy as np
 
 from deadheat.core.arrays import BoolArray, FloatArray
-from deadheat.plugins.compare.flips import (
-    Side,
-)
+from deadheat.plugins.compare.flips import Side
 
 K = TypeVar("K", bound=Hashable)
-BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
+BLOCK = 1 << 20  # values of pairs at a time
+FEWEST_PAIRS, MOST_PAIRS = 64, 1024  # at a time
 HELD = 1 << 25  # values of pairs that stay in memory while signs are drawn: 256 MB
 
 
@@ -68,6 +67,7 @@ class Stack:
         )
 
 
-def block_size(stack: Stack) -> int:
-    """Return how many pairs are looked at together."""
-    return int(np.clip(BLOCK // max(stack.values.shape[1], 1), *PAIRS))
+def split_pairs(n_pairs: int, n_queries: int) -> list[slice]:
+    """Split the places of pairs into blocks, so that the values of a block fit into memory."""
+    size = int(np.clip(BLOCK // max(n_queries, 1), FEWEST_PAIRS, MOST_PAIRS))
+    return [slice(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from deadheat.core.arrays import AnyArray, BoolArray, FloatArray
 from deadheat.core.design import MAX_T_CORRECTIONS, RANDOMIZATION, TUKEY, Design
 from deadheat.core.errors import ParameterError
 from deadheat.core.random_generators import random_generator
@@ -17,10 +17,33 @@ from deadheat.core.stats.family_tests import find_undecided, flip_family
 from deadheat.core.stats.simultaneous_intervals import simultaneous_bounds
 from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE, sum_by_unit
 from deadheat.plugins.compare.flips import Side
-from deadheat.plugins.compare.stack import HELD, K, Stack, block_size
+from deadheat.plugins.compare.pair_parts import ComparedPairs
+from deadheat.plugins.compare.stack import HELD, K, split_pairs
 
 COUNTED = (RANDOMIZATION, "bootstrap-t", "bootstrap", TUKEY)  # the tests whose p is a count of resamples
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+COLUMNS_OF_VALUES = ("p_value", "p_adjusted", "simultaneous_low", "simultaneous_high")  # NaN where nothing was tested
+
+
+@dataclass(frozen=True, eq=False)
+class PairFamily:
+    """The pairs of one measure, which are tested and corrected together.
+
+    Attributes
+    ----------
+    pairs : ComparedPairs
+        Of this measure alone; their stack is that of all measures.
+    rows : slice
+        The rows of the measure in the stack.
+    """
+
+    pairs: ComparedPairs
+    rows: slice
+
+    @property
+    def values(self) -> FloatArray:
+        """The values of the systems by the measure, of shape (n_sides, n_queries)."""
+        return self.pairs.stack.values[self.rows]
 
 
 def check_tukey(
@@ -32,141 +55,180 @@ def check_tukey(
         n_shared = int(np.logical_and.reduce(list(present.values())).sum())
         n_of_pair = max(int((present[a] & present[b]).sum()) for a, b in places)
         if n_shared < n_of_pair:
-            n_own = {name_of(key): int(kept.sum()) for key, kept in present.items()}
-            name = min(n_own, key=n_own.__getitem__)
+            n_queries = {name_of(key): int(has_value.sum()) for key, has_value in present.items()}
+            name = min(n_queries, key=n_queries.__getitem__)
+            first_side = next(iter(sides.values()))
             raise ParameterError(
                 "test='tukey' takes the queries that have a value for all systems: by"
-                f" {next(iter(sides.values())).measure.label} only {n_shared}, where a pair has {n_of_pair}."
-                f" {name} has the fewest, {n_own[name]}",
+                f" {first_side.measure.label} only {n_shared}, where a pair has {n_of_pair}."
+                f" {name} has the fewest, {n_queries[name]}",
                 hint="leave it out, or choose another test",
             )
 
 
-def test_pairs(  # noqa: PLR0917 - what is tested, and how
-    measures: Sequence[Mapping[K, Side]],
-    stack: Stack,
-    first: IntArray,
-    second: IntArray,
-    blocks: Sequence[tuple[IntArray, IntArray]],
-    design: Design,
-    cluster: IntArray | None,
-) -> dict[str, AnyArray]:
-    """Return p values, whether they are exact and what they were counted in, and what maxima of flips make of them."""
-    n_sides = len(measures[0])
-    families = [
-        (slice(n * n_sides, (n + 1) * n_sides), a, b)
-        for n, (a, b) in enumerate(zip(np.split(first, len(measures)), np.split(second, len(measures)), strict=True))
-    ]
-    if design.test == TUKEY:
-        each = [_by_tukey(stack, rows, a, b, design, cluster) for rows, a, b in families]
-    elif design.test == RANDOMIZATION:
-        drawn = random_generator(design.rng)
-        n_signs = stack.values.shape[1] if cluster is None else len(np.unique(cluster))
-        most_flips = design.most_flips(len(first), n_signs * len(measures))
-        each = [  # the same signs for all measures
-            _by_flips(stack, rows, a, b, design, cluster, rng=deepcopy(drawn), most_flips=most_flips)
-            for rows, a, b in families
-        ]
+def test_pairs(pairs: ComparedPairs, n_measures: int) -> dict[str, AnyArray]:
+    """Test all pairs.
+
+    Parameters
+    ----------
+    pairs : ComparedPairs
+        By measure, as many of each.
+    n_measures : int
+
+    Returns
+    -------
+    dict of str to array
+        "p_value", "exact_p_value" and "n_resamples" (what the p value was counted in; 0 where it was not counted), and,
+        of maxima of sign flips, "p_adjusted", "simultaneous_low" and "simultaneous_high".
+    """
+    blocks = split_pairs(len(pairs.first), pairs.stack.values.shape[1])
+    if pairs.design.test == TUKEY:
+        columns_of_parts = [_test_by_tukey(family) for family in _split_by_measure(pairs, n_measures)]
+    elif pairs.design.test == RANDOMIZATION:
+        columns_of_parts = _test_by_flips(pairs, n_measures)
     else:
-        each = [_tested_block(stack, a, b, design, cluster) for a, b in blocks]
-    found = {name: np.concatenate([columns[name] for columns in each]) for name in each[0]}
-    is_empty = np.concatenate([np.isnan(stack.values[a] - stack.values[b]).all(axis=1) for a, b in blocks])
-    for name in found.keys() & {"p_value", "p_adjusted", "simultaneous_low", "simultaneous_high"}:
-        found[name][is_empty] = np.nan  # nothing was tested, as in a stratum that one of the two lacks
-    return found
+        columns_of_parts = [_test_block(pairs, block) for block in blocks]
+    columns = {}
+    for name in columns_of_parts[0]:
+        columns[name] = np.concatenate([columns_of_part[name] for columns_of_part in columns_of_parts])
+    # nothing was tested where a pair has no query, as in a stratum that one of the two systems lacks
+    is_empty = np.concatenate([np.isnan(pairs.differences(block)).all(axis=1) for block in blocks])
+    for name in COLUMNS_OF_VALUES:
+        if name in columns:
+            columns[name][is_empty] = np.nan
+    return columns
 
 
-def _by_tukey(  # noqa: PLR0917 - what is tested, and how
-    stack: Stack, rows: slice, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None
-) -> dict[str, AnyArray]:
-    """Return what Tukey's test says of the pairs of one measure."""
-    of_all = tukey_p_values(
-        stack.values[rows].T,
-        cluster=cluster,
-        weights=None if stack.weights is None else stack.weights[rows.start],
+def _split_by_measure(pairs: ComparedPairs, n_measures: int) -> list[PairFamily]:
+    """Split pairs that are in the order of the measures into the families of these."""
+    n_sides = len(pairs.stack.sides) // n_measures
+    systems = np.split(pairs.first, n_measures)
+    baselines = np.split(pairs.second, n_measures)
+    families = []
+    for n in range(n_measures):
+        rows = slice(n * n_sides, (n + 1) * n_sides)
+        families.append(PairFamily(pairs._replace(first=systems[n], second=baselines[n]), rows))
+    return families
+
+
+def _test_by_tukey(family: PairFamily) -> dict[str, AnyArray]:
+    """Test the pairs of one measure by Tukey's test."""
+    pairs, first_row = family.pairs, family.rows.start
+    design, weights = pairs.design, pairs.stack.weights
+    p_values_of_sides = tukey_p_values(
+        family.values.T,
+        cluster=pairs.cluster,
+        weights=None if weights is None else weights[first_row],
         n_resamples=design.n_resamples,
         rng=design.rng,
     )
+    n_pairs = len(pairs.first)
     return {
-        "p_value": of_all[a - rows.start, b - rows.start],
-        "exact_p_value": np.zeros(len(a), np.bool_),
-        "n_resamples": np.full(len(a), design.n_resamples),
+        "p_value": p_values_of_sides[pairs.first - first_row, pairs.second - first_row],
+        "exact_p_value": np.zeros(n_pairs, np.bool_),
+        "n_resamples": np.full(n_pairs, design.n_resamples),
     }
 
 
-def _by_flips(  # noqa: PLR0917 - what is tested, and how
-    stack: Stack,
-    rows: slice,
-    a: IntArray,
-    b: IntArray,
-    design: Design,
-    cluster: IntArray | None,
-    *,
-    rng: np.random.Generator,
-    most_flips: int,
-) -> dict[str, AnyArray]:
-    """Return what sign flips say of the pairs of one measure."""
-    alternative = as_alternative(design.alternative)
-    found = flip_family(
-        _family(stack, rows, a, b, cluster),
+def _test_by_flips(pairs: ComparedPairs, n_measures: int) -> list[dict[str, AnyArray]]:
+    """Test all pairs by sign flips, each measure by the same signs; return the columns of each measure."""
+    generator = random_generator(pairs.design.rng)
+    n_units = pairs.stack.values.shape[1] if pairs.cluster is None else len(np.unique(pairs.cluster))
+    most_flips = pairs.design.most_flips(len(pairs.first), n_units * n_measures)
+    columns_of_measures = []
+    for family in _split_by_measure(pairs, n_measures):
+        columns_of_measures.append(_flip_signs(family, rng=deepcopy(generator), most_flips=most_flips))
+    return columns_of_measures
+
+
+def _flip_signs(family: PairFamily, *, rng: np.random.Generator, most_flips: int) -> dict[str, AnyArray]:
+    """Test the pairs of one measure by sign flips."""
+    design = family.pairs.design
+    tested = flip_family(
+        _blocks_of(family),
         correction=design.correction,
         level=1 - design.confidence_level,
-        alternative=alternative,
+        alternative=as_alternative(design.alternative),
         n_resamples=design.n_resamples,
         most_flips=most_flips,
         rng=rng,
         n_families=design.n_strata,
     )
     columns: dict[str, AnyArray] = {
-        "p_value": found.p_values,
-        "exact_p_value": found.is_exact,
-        "n_resamples": np.where(found.is_exact, 0, found.n_counted),
+        "p_value": tested.p_values,
+        "exact_p_value": tested.is_exact,
+        "n_resamples": np.where(tested.is_exact, 0, tested.n_counted),
     }
-    if found.p_adjusted is None:
+    if tested.p_adjusted is None:
         return columns
-    columns["p_adjusted"] = found.p_adjusted
-    if len(a) == 1:
-        return columns | {"simultaneous_low": np.full(1, np.nan), "simultaneous_high": np.full(1, np.nan)}
-    columns["n_resamples"] = np.full(len(a), found.n_counted)
-    size = block_size(stack)
-    ends = [
-        simultaneous_bounds(
-            (stack.values[a[start : start + size]] - stack.values[b[start : start + size]]).T,
-            found.critical,
+    columns["p_adjusted"] = tested.p_adjusted
+    n_pairs = len(tested.p_adjusted)
+    if n_pairs == 1:  # the interval of the pair is simultaneous by itself
+        columns["simultaneous_low"] = np.full(1, np.nan)
+        columns["simultaneous_high"] = np.full(1, np.nan)
+        return columns
+    columns["n_resamples"] = np.full(n_pairs, tested.n_counted)
+    low, high = _find_simultaneous_bounds(family, tested.critical)
+    columns["simultaneous_low"] = low
+    columns["simultaneous_high"] = high
+    return columns
+
+
+def _find_simultaneous_bounds(family: PairFamily, critical: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the simultaneous intervals of the pairs of one measure, block by block."""
+    pairs = family.pairs
+    alternative = as_alternative(pairs.design.alternative)
+    lows, highs = [], []
+    for block in split_pairs(len(pairs.first), pairs.stack.values.shape[1]):
+        weights = pairs.weights(block)
+        low, high = simultaneous_bounds(
+            pairs.differences(block).T,
+            critical,
             alternative=alternative,
-            cluster=cluster,
-            weights=None if stack.weights is None else stack.weights[a[start : start + size]].T,
+            cluster=pairs.cluster,
+            weights=None if weights is None else weights.T,
         )
-        for start in range(0, len(a), size)
-    ]
-    low, high = np.concatenate(ends, axis=1)
-    return columns | {"simultaneous_low": low, "simultaneous_high": high}
+        lows.append(low)
+        highs.append(high)
+    return np.concatenate(lows), np.concatenate(highs)
 
 
-def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArray | None) -> Blocks:
+def _blocks_of(family: PairFamily) -> Blocks:
     """Return the pairs of one measure, by unit; several pairs of systems that lack no value by the values of each."""
-    values = stack.values[rows]
-    weights = None if stack.weights is None else _scale_weights(stack.weights[rows], ~np.isnan(values))
-    if len(a) > 1 and not np.isnan(values).any() and (weights is None or (weights == weights[0]).all()):
-        weighed = values if weights is None else weights * values
-        block = Block(sum_by_unit(weighed.T, cluster)[0].T, a - rows.start, b - rows.start)
+    pairs, values = family.pairs, family.values
+    weights = None
+    if pairs.stack.weights is not None:
+        weights = _scale_weights(pairs.stack.weights[family.rows], ~np.isnan(values))
+    n_pairs = len(pairs.first)
+    has_same_weights = weights is None or bool((weights == weights[0]).all())
+    if n_pairs > 1 and has_same_weights and not np.isnan(values).any():
+        weighted_values = values if weights is None else weights * values
+        sums, _ = sum_by_unit(weighted_values.T, pairs.cluster)
+        block = Block(sums.T, pairs.first - family.rows.start, pairs.second - family.rows.start)
         return lambda: (block,)
-    size = block_size(stack)
+    if n_pairs * values.shape[1] > HELD:  # formed again for each use
+        return lambda: _form_blocks(family, weights)
+    blocks = tuple(_form_blocks(family, weights))
+    return lambda: blocks
 
-    def blocks() -> Iterator[Block]:
-        for start in range(0, len(a), size):
-            places = a[start : start + size]
-            differences = stack.values[places] - stack.values[b[start : start + size]]
-            differences[np.abs(differences) < NEGLIGIBLE_DIFFERENCE] = 0.0
-            if weights is not None:
-                differences *= weights[places - rows.start]
-            sums, _ = sum_by_unit(np.nan_to_num(differences).T, cluster)
-            yield Block(sums.T, np.arange(len(places)))
 
-    if len(a) * values.shape[1] > HELD:
-        return blocks
-    held = tuple(blocks())
-    return lambda: held
+def _form_blocks(family: PairFamily, weights: FloatArray | None) -> Iterator[Block]:
+    """Form the differences of the pairs of one measure, by unit.
+
+    Parameters
+    ----------
+    family : PairFamily
+    weights : ndarray of float, shape (n_sides, n_queries), or None
+        Scaled weights of the sides of the measure.
+    """
+    pairs = family.pairs
+    for block in split_pairs(len(pairs.first), pairs.stack.values.shape[1]):
+        differences = pairs.differences(block)
+        differences[np.abs(differences) < NEGLIGIBLE_DIFFERENCE] = 0.0
+        if weights is not None:
+            differences *= weights[pairs.first[block] - family.rows.start]
+        sums, _ = sum_by_unit(np.nan_to_num(differences).T, pairs.cluster)
+        yield Block(sums.T, np.arange(len(differences)))
 
 
 def _scale_weights(weights: FloatArray, is_known: BoolArray) -> FloatArray:
@@ -178,8 +240,8 @@ def _scale_weights(weights: FloatArray, is_known: BoolArray) -> FloatArray:
     return np.ldexp(weights, -exponent)
 
 
-def corrected(columns: Mapping[str, AnyArray], design: Design, families: AnyArray) -> dict[str, AnyArray]:
-    """Return p values corrected within each family, and what they decide.
+def correct_p_values(columns: Mapping[str, AnyArray], design: Design, families: AnyArray) -> dict[str, AnyArray]:
+    """Correct p values within each family, and tell what they decide.
 
     Parameters
     ----------
@@ -188,53 +250,60 @@ def corrected(columns: Mapping[str, AnyArray], design: Design, families: AnyArra
     design : Design
     families : ndarray of shape (n_pairs,)
         The family of each pair: its measure.
+
+    Returns
+    -------
+    dict of str to array
+        "p_adjusted", "undecided", "significant" and "p_is_bound", as the fields of `Pair`.
     """
     level = 1 - design.confidence_level
-    raw = np.asarray(columns["p_value"], np.float64)
+    p_value = np.asarray(columns["p_value"], np.float64)
     n_counted = np.asarray(columns["n_resamples"])
-    is_by_maxima = design.test == RANDOMIZATION and design.correction in MAX_T_CORRECTIONS
-    if is_by_maxima:
-        adjusted = np.asarray(columns["p_adjusted"], np.float64)
-        least = adjusted / design.n_strata
-        is_open = find_undecided(least, n_counted, "none", level / design.n_strata)
+    if design.test == RANDOMIZATION and design.correction in MAX_T_CORRECTIONS:  # maxima of flips corrected them
+        p_adjusted = np.asarray(columns["p_adjusted"], np.float64)
+        counted_p_value = p_adjusted / design.n_strata
+        is_undecided = find_undecided(counted_p_value, n_counted, "none", level / design.n_strata)
     else:
         correction = "none" if design.test == TUKEY else design.correction  # it accounts for all pairs by itself
-        adjusted, least = np.empty(len(raw)), raw
-        is_open = np.zeros(len(raw), np.bool_)
+        counted_p_value = p_value
+        p_adjusted = np.empty(len(p_value))
+        is_undecided = np.zeros(len(p_value), np.bool_)
         for family in dict.fromkeys(families.tolist()):
-            own = families == family
-            adjusted[own] = adjust(raw[own], correction)
-            is_open[own] = find_undecided(raw[own], n_counted[own], correction, level)
+            is_member = families == family
+            p_adjusted[is_member] = adjust(p_value[is_member], correction)
+            is_undecided[is_member] = find_undecided(p_value[is_member], n_counted[is_member], correction, level)
     return {
-        "p_adjusted": adjusted,
-        "undecided": is_open,
-        "significant": significant(adjusted, level) & ~is_open,
-        "p_is_bound": (n_counted > 0) & (least * (n_counted + 1) < 1.5),
+        "p_adjusted": p_adjusted,
+        "undecided": is_undecided,
+        "significant": significant(p_adjusted, level) & ~is_undecided,
+        "p_is_bound": (n_counted > 0) & (counted_p_value * (n_counted + 1) < 1.5),
     }
 
 
-def _tested_block(
-    stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None
-) -> dict[str, AnyArray]:
-    """Return the p values of some pairs of rows, whether they are exact, and what they were counted in."""
-    differences = (stack.values[a] - stack.values[b]).T
-    options: dict[str, Any] = {"cluster": cluster, "weights": None if stack.weights is None else stack.weights[a].T}
-    found = p_values(
+def _test_block(pairs: ComparedPairs, block: slice) -> dict[str, AnyArray]:
+    """Test the pairs of a block, each by itself."""
+    design = pairs.design
+    differences = pairs.differences(block).T
+    weights = pairs.weights(block)
+    weights_by_query = None if weights is None else weights.T
+    tested = p_values(
         differences,
         test=design.test,
         alternative=design.alternative,
         n_resamples=design.n_resamples,
         rng=design.rng,
-        **options,
+        cluster=pairs.cluster,
+        weights=weights_by_query,
     )
-    is_counted = ~found.is_exact & (design.test in COUNTED)
-    p_value = found.p_values
+    is_counted = ~tested.is_exact & (design.test in COUNTED)
+    p_value = tested.p_values
     if design.test in NEED_SPREAD:
-        alike = (standard_errors(differences, **options) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
-        # the same difference for every query: nothing says how large chance is
-        p_value = np.where(alike, np.nan, p_value)
+        # where the difference is the same for every query, nothing says how large chance is
+        has_no_spread = standard_errors(differences, cluster=pairs.cluster, weights=weights_by_query) == 0
+        is_different = np.abs(np.nansum(differences, axis=0)) > 0
+        p_value = np.where(has_no_spread & is_different, np.nan, p_value)
     return {
         "p_value": p_value,
-        "exact_p_value": found.is_exact,
+        "exact_p_value": tested.is_exact,
         "n_resamples": np.where(is_counted, design.n_resamples, 0),
     }

@@ -20,7 +20,7 @@ from deadheat.core.settings import Conventions
 from deadheat.core.stats.intervals import interval_bounds
 from deadheat.plugins.compare.of_values import side_of_values
 from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.compare.pairs import compare_sides, pairs_of
+from deadheat.plugins.compare.pairs import compare_sides, list_pairs
 from deadheat.plugins.judges.label_agreement import LabelAgreement
 from deadheat.plugins.judges.values_by_system import values_of
 
@@ -192,7 +192,7 @@ def _pairs_of(measure: Measure, systems: Sequence[str], values: FloatArray, desi
     """Return every pair of systems, of values with a column for each."""
     columns = zip(systems, values.T, strict=True)
     sides = {system: side_of_values(measure, column) for system, column in columns}
-    return compare_sides([measure], [sides], pairs_of(systems, ()), design=design, cluster=None)[:]
+    return compare_sides([measure], [sides], list_pairs(systems, ()), design=design, cluster=None)[:]
 
 
 def _against(

@@ -23,7 +23,7 @@ from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.flips import Side, gap_of, side_of
 from deadheat.plugins.compare.margins import planned, within_margins
 from deadheat.plugins.compare.pair import Pair
-from deadheat.plugins.compare.pairs import compare_sides, pairs_of
+from deadheat.plugins.compare.pairs import compare_sides, list_pairs
 from deadheat.plugins.languages.system_means import AcrossLanguages, SystemInLanguages, compute_across, values_in_all
 
 # the columns of a row across languages; the means of the languages stand after the first three
@@ -221,7 +221,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         gaps: list[Gap] = [(later, earlier) for earlier, later in combinations(self.languages, 2)]
         places: list[tuple[tuple[Gap, str], tuple[Gap, str]]] = []
         for gap in gaps:
-            for system, baseline in pairs_of(self.systems, self.design.against):
+            for system, baseline in list_pairs(self.systems, self.design.against):
                 places.append(((gap, system), (gap, baseline)))
         pairs = compare_sides(
             self.measures,

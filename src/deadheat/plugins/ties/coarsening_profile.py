@@ -31,7 +31,7 @@ from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.compare import named_runs
 from deadheat.plugins.compare.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
-from deadheat.plugins.compare.pairs import pairs_of
+from deadheat.plugins.compare.pairs import list_pairs
 from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.plugins.ties.coarsening import check_coarse, check_one_way, coarse_name, coarsen
 
@@ -228,7 +228,7 @@ def coarsening_profile(
     chosen = choose_measures(find_kind_of_qrels(judged), measures)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
-    places = pairs_of(list(named), () if baseline is None else (baseline,))
+    places = list_pairs(list(named), () if baseline is None else (baseline,))
     if baseline is None and len(places) > MOST_PAIRS:
         raise ParameterError(
             f"{len(named):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
