@@ -66,7 +66,7 @@ def test_runs_are_placed_in_batches(missing: str, monkeypatch: pytest.MonkeyPatc
     from deadheat.plugins.compare.report import report_comparison
 
     monkeypatch.setattr("deadheat.core.evaluation.evaluate_runs.MOST_TOGETHER", 2)
-    monkeypatch.setattr("deadheat.core.report.conventions.AT_ONCE", 2)
+    monkeypatch.setattr("deadheat.core.report.data_facts.RUNS_AT_ONCE", 2)
     runs = {
         f"s{n}": dh.Run({"q": {"a": 1.0, "b": 1.0 + n % 2}} | ({} if n == 3 else {"r": {"b": n}})) for n in range(5)
     }

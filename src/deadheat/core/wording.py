@@ -80,6 +80,19 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {plural or f'{noun}s'}"
 
 
+def format_seed(seed: int | None) -> str:
+    """Return the seed for the end of a sentence about something that was drawn, so that it can be reproduced.
+
+    Examples
+    --------
+    >>> format_seed(7), format_seed(None)
+    (' (rng 7)', '')
+    """
+    if seed is None:
+        return ""
+    return f" (rng {seed})"
+
+
 def format_rounded(number: float, digits: int = 4) -> str:
     """Return a number with so many decimals; one that they would show as zero has a power of ten.
 

@@ -20,10 +20,10 @@ from deadheat.core.evaluation.strata_order import sort_strata
 from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.evaluation.stratum_places import groups
 from deadheat.core.report.cells import LACKING, NumberCell, plain
-from deadheat.core.report.conventions import as_cell
 from deadheat.core.report.make_parts import unexplained
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.of_strata import Grouping
+from deadheat.core.report.totals import as_cell
 
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
 MEASURES = ["nDCG@3", "RR", "FRP", "NumRelRet", *(["GMAP"] if hooks.is_installed("more_measures") else [])]

@@ -97,7 +97,7 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 @with_options("flags")
 def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show on real data why ties matter."""
-    from deadheat.core.report.conventions import RULES
+    from deadheat.core.report.conventions import TIE_HEADINGS
     from deadheat.core.report.model import Fact
     from deadheat.core.report.of_measures import MEASURES, report_demo
 
@@ -112,7 +112,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
         qrels = dh.Qrels(data / QRELS)
         runs = {path.name.removesuffix(ENDING): dh.Run(path) for path in sorted(data.glob(f"*{ENDING}"))}
         systems = {
-            name: {rule: dh.evaluate(qrels, run, MEASURES, ties=rule, duplicates="trust") for rule in RULES}
+            name: {rule: dh.evaluate(qrels, run, MEASURES, ties=rule, duplicates="trust") for rule in TIE_HEADINGS}
             for name, run in runs.items()
         }
     if output.digits is None and output.form != "json":

@@ -259,11 +259,11 @@ def _tell(report: Report) -> None:
 
 def warn_of_nothing_judged(evaluations: Iterable[dh.Evaluation]) -> None:
     """Warn on standard error of each run that retrieves no judged document, for a report that does not."""
-    from deadheat.core.report.conventions import nothing_judged
+    from deadheat.core.report.data_facts import warn_of_nothing_judged
 
     for one in evaluations:
         if one.placements.is_unmatched:
-            write_note(f"Warning: {nothing_judged(one.name)}")
+            write_note(f"Warning: {warn_of_nothing_judged(one.name)}")
 
 
 def _on_screen(draw: Callable[..., Text], report: Report, digits: int | None) -> str:

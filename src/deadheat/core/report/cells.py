@@ -221,6 +221,11 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     return float(value) if digits is None else round(float(value), digits)
 
 
+def finite_or_none(number: float) -> float | None:
+    """Return a number as JSON can hold it: None if it is infinite or NaN."""
+    return number if math.isfinite(number) else None
+
+
 def bars(spans: Sequence[Span], middles: Sequence[float]) -> list[Bar]:
     """Return intervals and what lies inside them as bars on the scale that all of them need.
 

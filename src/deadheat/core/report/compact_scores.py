@@ -8,7 +8,7 @@ from typing import Any
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import NumberCell, ranked
-from deadheat.core.report.conventions import broken_by
+from deadheat.core.report.conventions import describe_ties
 from deadheat.core.report.model import SYSTEM, Column, Table, tabulate
 from deadheat.core.report.report_parts import report_parts_of
 from deadheat.core.wording import join_sentences
@@ -64,7 +64,7 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
     }
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
     estimated = [part.describe_means(evaluations[0]) for part in report_parts_of(evaluations[0])]
-    ties = f"Ties: {broken_by(evaluations[0].ties, seed)}."
+    ties = f"Ties: {describe_ties(evaluations[0].ties, seed)}."
     return tabulate(
         "scores",
         (replace(SYSTEM, of=str),),

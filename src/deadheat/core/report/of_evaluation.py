@@ -14,20 +14,9 @@ from deadheat.core.io.texts import hint_at_texts
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import LACKING, format_cell, share_cell
-from deadheat.core.report.conventions import (
-    RULES,
-    broken_by,
-    cannot_be_known,
-    cell_of,
-    estimated_by,
-    few_units,
-    made_under,
-    named,
-    nothing_judged,
-    of_runs,
-    tell_counts,
-    tell_ties,
-)
+from deadheat.core.report.conventions import TIE_HEADINGS, describe_ties, tell_conventions, tell_ties
+from deadheat.core.report.data_facts import describe_queries, tell_data, warn_of_nothing_judged
+from deadheat.core.report.interval_facts import describe_methods, tell_unknown_intervals, warn_of_few_units
 from deadheat.core.report.make_parts import parts_of, unexplained
 from deadheat.core.report.model import Fact, Report, notation_of, note_fact, prose_fact, warning_fact
 from deadheat.core.report.of_strata import Grouping, _averages, _grouped
@@ -40,6 +29,7 @@ from deadheat.core.report.score_tables import (
     tabulate_quantiles,
     tabulate_scores,
 )
+from deadheat.core.report.totals import cell_of, tell_counts
 from deadheat.core.scalars import NOISE, as_integer
 from deadheat.core.settings import Estimation
 from deadheat.core.structures import group_values
@@ -125,7 +115,7 @@ def report_evaluations(
     has_effect = len(unjudged) < len(evaluations) and first.ties != UNKNOWN
     facts = (
         Fact("nothing_judged", ids),
-        *(warning_fact("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
+        *(warning_fact("WARNING", warn_of_nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}", brief=f"{n_queries:,} in {qrels}"),
@@ -136,8 +126,8 @@ def report_evaluations(
         *_estimated(evaluations, digits),
         *(_intervals(parts, intervals, digits) if intervals else ()),
         *(_of_quantiles(evaluations, of_queries) if of_queries else ()),
-        *made_under(evaluations),
-        *of_runs(evaluations),
+        *tell_conventions(evaluations),
+        *tell_data(evaluations),
         *_without_value(evaluations),
         *(_grouped(grouping) if grouping else ()),
     )
@@ -149,7 +139,7 @@ def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> It
     yield prose_fact(
         "quantiles", "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
     )
-    yield from cannot_be_known(
+    yield from tell_unknown_intervals(
         (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
         for (labels, run), one in quantiles.items()
     )
@@ -158,7 +148,7 @@ def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> It
 def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> list[Fact]:
     """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
     rule = beside[0].ties
-    shown = Fact("beside", rule, "beside", f"{rule}: {broken_by(rule, None)}; difference: from exact")
+    shown = Fact("beside", rule, "beside", f"{rule}: {describe_ties(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
         return [shown]
     changed: dict[str, dict[str, list[str]]] = {}
@@ -170,7 +160,7 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
         if best != best_by_rule:
             changed[str(measure)] = {"exact": best, rule: best_by_rule}
     leaders = [
-        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
+        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({TIE_HEADINGS[rule]})"
         for measure, best in changed.items()
     ]
     n_pairs = math.comb(len(evaluations), 2)
@@ -253,13 +243,13 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
         if not part.numbers[measure].measure.total
     ]
     methods = [(measure, interval.method) for measure, *_, interval in found]
-    how = estimated_by(methods, units, options.n_resamples, as_integer(options.rng)) if found else "none of counts"
+    how = describe_methods(methods, units, options.n_resamples, as_integer(options.rng)) if found else "none of counts"
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield from (
         Fact("intervals", options.to_dict(), "intervals", how),
         prose_fact("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
-        note_fact("intervals", few_units(interval for *_, interval in found)),
-        *cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),
+        note_fact("intervals", warn_of_few_units(interval for *_, interval in found)),
+        *tell_unknown_intervals((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),
     )
     shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
     if not shares:
@@ -293,5 +283,5 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     for (measures, lacking, are_missing), runs in alike.items():
         lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
         has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
-        text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
+        text = f"{', '.join(measures)}: without the {describe_queries(lacking)}{lack}, which {has} no value for {them}"
         yield note_fact(LACKING, text)

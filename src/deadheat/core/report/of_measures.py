@@ -11,7 +11,7 @@ from deadheat.core.measures import Measure, measures
 from deadheat.core.measures.guide import USES, Use, reading
 from deadheat.core.measures.meanings import meaning
 from deadheat.core.measures.registration import other_names, trec_names
-from deadheat.core.report.conventions import RULES
+from deadheat.core.report.conventions import TIE_HEADINGS
 from deadheat.core.report.model import (
     MEASURE,
     SYSTEM,
@@ -194,7 +194,7 @@ def report_use(use: Use, *, asked: str = "") -> Report:
     )
 
 
-HEADINGS_OF_DEMO = {**RULES, "doc_id": "doc_id"}  # a screen has no room for several lines
+HEADINGS_OF_DEMO = {**TIE_HEADINGS, "doc_id": "doc_id"}  # a screen has no room for several lines
 MEASURES = ("nDCG@10", "RR")
 
 
@@ -211,7 +211,10 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
         What to try next.
     """
     columns = (
-        *(Column(rule, HEADINGS_OF_DEMO[rule], lambda row, rule=rule: row["by_rule"][rule].mean) for rule in RULES),
+        *(
+            Column(rule, HEADINGS_OF_DEMO[rule], lambda row, rule=rule: row["by_rule"][rule].mean)
+            for rule in TIE_HEADINGS
+        ),
         Column("tie_std", "tie std", lambda row: row["by_rule"]["expected"].mean_tie_std, spare=1),
     )
     rows = [
@@ -220,13 +223,13 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
         for name, by_rule in sorted(systems.items(), key=lambda item: -item[1]["expected"][measure].mean)
     ]
     measure = MEASURES[0]
-    best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
+    best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in TIE_HEADINGS}
     leaders = ", ".join(
-        f"{name} ({', '.join(HEADINGS_OF_DEMO[rule] for rule in RULES if best[rule] == name)})"
+        f"{name} ({', '.join(HEADINGS_OF_DEMO[rule] for rule in TIE_HEADINGS if best[rule] == name)})"
         for name in dict.fromkeys(best.values())
     )
     return Report(
-        (tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=list(RULES).index("expected")),),
+        (tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=list(TIE_HEADINGS).index("expected")),),
         (
             Fact(
                 "",

@@ -6,7 +6,7 @@ from deadheat.core.data.table_facts import TableFacts
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.libraries import polars as pl
-from deadheat.core.report.conventions import OF_TIES, as_cell, mean_heading, span_of, tell_geometric
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import (
     QUERY,
     Column,
@@ -18,6 +18,7 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.score_tables import level_heading
+from deadheat.core.report.totals import TIE_NUMBERS, as_cell, mean_heading, tell_geometric
 from deadheat.core.wording import format_count
 
 MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
@@ -28,12 +29,14 @@ def of_scores(scores: Scores) -> Report:
     """Return the report of scores: the mean with what ties leave open, and the first queries."""
     of_all = (
         Column("mean", mean_heading([scores.measure]), as_cell),
-        *(Column(name, name.replace("_", " "), lambda one, name=name: as_cell(one, name)) for name in OF_TIES),
+        *(Column(name, name.replace("_", " "), lambda one, name=name: as_cell(one, name)) for name in TIE_NUMBERS),
         Column("n_queries", "queries"),
     )
     name = Column("measure", "measure", lambda one: one.measure.label)
-    columns = [Column(name, name.replace("_", " ")) for name in ("value", *OF_TIES)]
-    held = {"query_id": scores.query_ids, "value": scores.values} | {name: getattr(scores, name) for name in OF_TIES}
+    columns = [Column(name, name.replace("_", " ")) for name in ("value", *TIE_NUMBERS)]
+    held = {"query_id": scores.query_ids, "value": scores.values} | {
+        name: getattr(scores, name) for name in TIE_NUMBERS
+    }
     rows = pl.DataFrame(held).head(MOST_ROWS).to_dicts()
     return Report(
         (tabulate("means", (name,), of_all, [scores]), tabulate("queries", (QUERY,), columns, rows)),

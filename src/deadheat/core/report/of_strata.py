@@ -12,7 +12,7 @@ from deadheat.core.evaluation.strata_order import order_labels, sort_strata
 from deadheat.core.evaluation.stratum import NONE, Stratum, label
 from deadheat.core.libraries import polars as pl
 from deadheat.core.report.cells import OF_FEW
-from deadheat.core.report.conventions import named
+from deadheat.core.report.data_facts import describe_queries
 from deadheat.core.report.model import MEASURE, Column, Fact, Table, first_true, prose_fact, tabulate_groups
 from deadheat.core.report.report_parts import report_parts_of
 from deadheat.core.wording import format_list
@@ -161,7 +161,7 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     is_one = len(grouping.languages) < 2
     of_languages = first_true(
         {
-            f"{names}; {named(lacking)} without one averaged with it": is_one and names and lacking,
+            f"{names}; {describe_queries(lacking)} without one averaged with it": is_one and names and lacking,
             "": is_one or grouping.language_column in grouping.asked,
             f"{names}: averaged together, as asked": grouping.language_column is None,
         },
@@ -190,7 +190,9 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     )
     none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
-    without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
+    without = (
+        f"{describe_queries(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
+    )
     fewest = _find_small(grouping.strata)
     found = {label(stratum): fewest[stratum] for stratum in sort_strata(fewest)}
     few = few_queries(found, first.smallest)

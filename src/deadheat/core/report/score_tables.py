@@ -16,9 +16,11 @@ from deadheat.core.evaluation.strata_order import rank_strata
 from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import LACKING, OF_FEW, Cell, NumberCell, Span, bars, count_cell
-from deadheat.core.report.conventions import OF_TIES, RULES, cell_of, mean_heading, span_of
+from deadheat.core.report.conventions import TIE_HEADINGS
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import MEASURE, QUERY, Column, Row, Table, tabulate_groups
 from deadheat.core.report.report_parts import Part
+from deadheat.core.report.totals import TIE_NUMBERS, cell_of, mean_heading
 from deadheat.core.wording import format_level
 
 FOR_PEOPLE = ("traditional", "difference")
@@ -194,7 +196,7 @@ def _cells(part: Part, name: str, smallest: int, beside: Sequence[Evaluation]) -
         "is_small": is_small,
         **dict.fromkeys(DETAILS),
     }
-    for key in OF_TIES:
+    for key in TIE_NUMBERS:
         cells[key] = cell_of(measure, getattr(reported, key))
     marks = ""
     if is_small:
@@ -257,11 +259,11 @@ def _columns(
     has_intervals, is_wide = level is not None, is_stratified or level is not None
     spares = (1, 2, 2) if is_wide else (-2, -1, -1)  # what a narrow screen leaves out
     n_queries = Column("n_queries", "n")  # people read it where it differs: some measures leave queries out
-    headings = {**{key: key for key in APART}, "traditional": RULES.get(rule, "")}
+    headings = {**{key: key for key in APART}, "traditional": TIE_HEADINGS.get(rule, "")}
     knows_ties = any(measure.knows_ties for measure in measures)
     columns = [
         (is_stratified, n_queries),
-        (True, Column("value", RULES["expected"] if rule else mean_heading(measures))),
+        (True, Column("value", TIE_HEADINGS["expected"] if rule else mean_heading(measures))),
         *((bool(rule), Column(key, headings[key], is_data=key not in FOR_PEOPLE)) for key in APART),
         (has_intervals, Column("interval", level_heading(level or 0.0, set() if is_stratified else counts))),
         (has_intervals and len(found) > len(measures), Column("bar", "", spare=3)),  # beside others only
@@ -269,7 +271,7 @@ def _columns(
         (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
         *(
             (knows_ties, Column(key, key.replace("_", " "), spare=own))
-            for key, own in zip(OF_TIES, spares, strict=True)
+            for key, own in zip(TIE_NUMBERS, spares, strict=True)
         ),
         *((True, Column(one.key, one.heading, ends=one.ends)) for one in ranges),
         (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
@@ -307,8 +309,8 @@ def list_queries(
     ranges = range_columns(evaluations)
     knows_ties = any(measure.knows_ties for measure in evaluations[0].measures)
     shown = (
-        Column("value", RULES["expected"] if rule else "value"),
-        *((Column("traditional", RULES[rule]), Column("difference", "difference")) if rule else ()),
+        Column("value", TIE_HEADINGS["expected"] if rule else "value"),
+        *((Column("traditional", TIE_HEADINGS[rule]), Column("difference", "difference")) if rule else ()),
         *(OF_TIES_BY_QUERY if knows_ties else ()),
         *(Column(one.key, one.heading, ends=one.ends) for one in ranges),
     )

@@ -10,9 +10,10 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, bars, p_value_cell
-from deadheat.core.report.conventions import as_cell, mean_heading, reported_interval, span_of, span_of_ties
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import MEASURE, Column, Fact, Report, Row, Table, tabulate, tabulate_groups
 from deadheat.core.report.score_tables import level_heading
+from deadheat.core.report.totals import as_cell, mean_heading, reported_interval, span_of_ties
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.collection import STRATA, CaseGroup
 from deadheat.plugins.bench.report_facts import tell

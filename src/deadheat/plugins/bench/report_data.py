@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from deadheat.core.evaluation.stratum import keys_of
-from deadheat.core.report.conventions import totals_of_row
 from deadheat.core.report.model import Column, Fact, Report, Table, table_of_rows
+from deadheat.core.report.totals import add_totals
 from deadheat.plugins.bench.report_facts import tell
 from deadheat.plugins.bench.report_verdicts import tell_language_verdicts, tell_verdicts
 from deadheat.plugins.bench.result import BenchResult, PartStrata
@@ -58,7 +58,7 @@ def _rows_of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> lis
 
 def _rows_of_means(result: BenchResult, counts: Collection[str]) -> list[dict[str, Any]]:
     """Return the means of each retriever; of counts the totals."""
-    return [totals_of_row(row, counts, row["n_cases"]) for row in result.to_polars().to_dicts()]
+    return [add_totals(row, counts, row["n_cases"]) for row in result.to_polars().to_dicts()]
 
 
 def _rows_of_comparisons(result: BenchResult, counts: Collection[str]) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def _rows_of_comparisons(result: BenchResult, counts: Collection[str]) -> list[d
     rows = []
     for (cases, language), comparison in result.comparisons.items():
         for row in comparison.to_polars(details=True).to_dicts():
-            totals = totals_of_row(row, counts, row["n_queries"])
+            totals = add_totals(row, counts, row["n_queries"])
             rows.append({"cases": cases, "language": language, **totals})
     return rows
 
@@ -81,5 +81,5 @@ def _rows_of_comparisons_by_strata(
         for stratum, comparison in result.by_strata(grouping.part).items():
             labels = dict(zip(names, (*grouping.part.key, *keys_of(stratum)), strict=True))
             for row in comparison.to_polars(details=True).to_dicts():
-                rows.append({**labels, **totals_of_row(row, counts, row["n_queries"])})
+                rows.append({**labels, **add_totals(row, counts, row["n_queries"])})
     return rows

@@ -10,9 +10,10 @@ from deadheat.core.evaluation.query_columns import SMALLEST
 from deadheat.core.evaluation.stratum import NONE, label
 from deadheat.core.measures import AP, Measure
 from deadheat.core.report.cells import OF_FEW, format_cell
-from deadheat.core.report.conventions import tell_counts, tell_ties
+from deadheat.core.report.conventions import tell_ties
 from deadheat.core.report.model import Fact, note_fact, prose_fact, warning_fact
 from deadheat.core.report.of_strata import few_queries
+from deadheat.core.report.totals import tell_counts
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width

@@ -9,16 +9,10 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.kernels.ranks import first_ranks
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import format_cell, share_cell
-from deadheat.core.report.conventions import (
-    as_cell,
-    made_under,
-    nothing_judged,
-    tell_counts,
-    tell_ties,
-    tell_unshared,
-    without_relevant,
-)
+from deadheat.core.report.conventions import tell_conventions, tell_ties
+from deadheat.core.report.data_facts import tell_unshared, tell_without_relevant, warn_of_nothing_judged
 from deadheat.core.report.model import Column, Fact, Report, tabulate
+from deadheat.core.report.totals import as_cell, tell_counts
 from deadheat.core.scalars import NOISE
 from deadheat.core.stats.selection import Selection, resample_choice
 from deadheat.core.wording import format_count, format_list
@@ -94,7 +88,7 @@ def report_columns(
     n_queries = len(first.query_ids) + (len(first.missing_queries) if conventions.missing == "skip" else 0)
     text = f"{format_count(len(ranked), 'column')} of {table}, {format_count(n_queries, 'query', 'queries')} in {qrels}"
     data = "; ".join(first.notes)
-    warned = Fact("nothing_judged", value=True, heading="WARNING", text=nothing_judged(table), is_warning=True)
+    warned = Fact("nothing_judged", value=True, heading="WARNING", text=warn_of_nothing_judged(table), is_warning=True)
     facts = (
         *([warned] if first.placements.is_unmatched else []),
         Fact("deadheat", __version__),
@@ -107,9 +101,9 @@ def report_columns(
         _reversed(ranked, measure, is_ascending=is_ascending),
         *([_chosen(ranked[0]["column"], len(ranked), first, choice, digits)] if choice else []),
         *tell_counts(first.measures),
-        *made_under([first]),
+        *tell_conventions([first]),
         *tell_unshared([first], conventions.missing, is_alone=True),
-        *without_relevant([first]),
+        *tell_without_relevant([first]),
         Fact("notes", list(first.notes), "data", data, brief=data),
     )
     return Report((tabulate("columns", [Column("column", "column")], heads, ranked),), facts)

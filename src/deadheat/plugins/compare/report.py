@@ -17,25 +17,9 @@ from deadheat.core.evaluation.ordering import order_by_mean
 from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import DOUBT, MARK, Cell, NumberCell, Span, bars, p_value_cell, share_cell
-from deadheat.core.report.conventions import (
-    as_cell,
-    brought_together,
-    cannot_be_known,
-    estimated_by,
-    few_units,
-    in_totals,
-    made_under,
-    mean_heading,
-    nothing_judged,
-    of_runs,
-    reported_interval,
-    span_of,
-    span_of_ties,
-    tell_geometric,
-    tell_shared_weights,
-    tell_ties,
-    totals_of_row,
-)
+from deadheat.core.report.conventions import tell_conventions, tell_reconciled, tell_shared_weights, tell_ties
+from deadheat.core.report.data_facts import tell_data, warn_of_nothing_judged
+from deadheat.core.report.interval_facts import describe_methods, span_of, tell_unknown_intervals, warn_of_few_units
 from deadheat.core.report.make_parts import unexplained
 from deadheat.core.report.model import (
     MEASURE,
@@ -53,6 +37,15 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.score_tables import columns_of_strata, inside, level_heading
+from deadheat.core.report.totals import (
+    add_totals,
+    as_cell,
+    mean_heading,
+    reported_interval,
+    scale_to_total,
+    span_of_ties,
+    tell_geometric,
+)
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import group_values
 from deadheat.core.wording import (
@@ -298,7 +291,7 @@ def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
     labels = (*leading, SYSTEM, BASELINE, MEASURE)
     prefixes = [part.prefix for part in parts_among(parts.values())]
     rows = [
-        totals_of_row({**row, "stratum": stratum}, counts, row["n_queries"], ("", *prefixes))
+        add_totals({**row, "stratum": stratum}, counts, row["n_queries"], ("", *prefixes))
         for stratum, part in parts.items()
         for row in part.to_polars(details=True).to_dicts()
     ]
@@ -369,7 +362,9 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
 
 def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
     """Return the pairs of one measure, those of a count with totals over the queries of both."""
-    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in comparison.pairs.by(measure.label)]
+    return [
+        scale_to_total(pair, pair.n_queries) if measure.total else pair for pair in comparison.pairs.by(measure.label)
+    ]
 
 
 def as_shown(comparison: Comparison) -> Comparison:
@@ -483,12 +478,12 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     facts: list[Fact] = []
     for evaluation in evaluations:
         if evaluation.placements.is_unmatched:
-            facts.append(prose_fact("WARNING", nothing_judged(evaluation.name)))
+            facts.append(prose_fact("WARNING", warn_of_nothing_judged(evaluation.name)))
     facts.append(Fact("deadheat", __version__))
     facts.append(Fact("qrels", qrels))
     facts.append(_count_queries(comparison, qrels, n_clusters))
     facts.append(Fact("n_clusters", n_clusters))
-    facts += brought_together(comparison.together)
+    facts += tell_reconciled(comparison.together)
     facts += tell_shared_weights(comparison.shared_weights)
     facts += tell_ties(evaluations[0].ties, as_integer(design.rng))
     facts += tell_geometric(measure.label for measure in comparison.measures)
@@ -502,7 +497,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         facts += _of_ties(places, pairs)
     for module in hooks.load("pairs"):
         facts += module.PART.tell(places, pairs)
-    facts += made_under(evaluations)
+    facts += tell_conventions(evaluations)
     for module in hooks.load("facts"):
         facts += module.facts_of_comparison(parts)
     for evaluation in evaluations:
@@ -510,7 +505,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         if measures:
             without = f"{', '.join(measures)} of {evaluation.name}: without the queries that it lacks"
             facts.append(note_fact("left out", without))
-    facts += of_runs(evaluations)
+    facts += tell_data(evaluations)
     return facts
 
 
@@ -592,7 +587,7 @@ def tell_intervals(
         for measure, _, one in found
     ]
     methods += [("differences", pair.method) for _, pair in differences]
-    how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
+    how = describe_methods(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
     has_joint = any(pair.is_simultaneous for _, pair in differences)
     joint = "; those of differences that are shown hold together, by max-t" if has_joint else ""
@@ -601,8 +596,8 @@ def tell_intervals(
         *(Fact(name, getattr(design, name)) for name in ("method", "confidence_level", "n_resamples")),
         Fact("rng", seed),
         prose_fact("intervals", f"{how}{sides}, not corrected{joint}"),
-        note_fact("intervals", few_units((one for _, one in named), unit)),
-        *cannot_be_known((name, one) for name, one in named if not math.isnan(one.low)),
+        note_fact("intervals", warn_of_few_units((one for _, one in named), unit)),
+        *tell_unknown_intervals((name, one) for name, one in named if not math.isnan(one.low)),
     ]
 
 

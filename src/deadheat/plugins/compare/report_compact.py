@@ -14,7 +14,8 @@ from deadheat.core.report.compact_scores import (
     kinds_of_numbers,
     name_lower_better,
 )
-from deadheat.core.report.conventions import METHODS, broken_by, span_of
+from deadheat.core.report.conventions import describe_ties
+from deadheat.core.report.interval_facts import METHODS, span_of
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Report, Table, note_fact, tabulate
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.scalars import as_integer
@@ -168,7 +169,7 @@ def _caption_of_two(comparison: Comparison, difference: str, over: str) -> str:
         f"Intervals: {METHODS[comparison.design.difference_method]}.",
         f"A star: {_significance(comparison, [comparison], corrected=False)}.",
         _doubts_of_two(comparison),
-        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, as_integer(comparison.design.rng))}.",
+        f"Ties: {describe_ties(next(iter(comparison.evaluations.values())).ties, as_integer(comparison.design.rng))}.",
     )
 
 
@@ -223,7 +224,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
         *tell_marks(comparison, parts, marks),
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
         f"Significant: {_significance(comparison, parts)}.",
-        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, as_integer(design.rng))}.",
+        f"Ties: {describe_ties(next(iter(comparison.evaluations.values())).ties, as_integer(design.rng))}.",
     )
 
 

@@ -12,7 +12,6 @@ from deadheat.core.evaluation.query_columns import SMALLEST
 from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.libraries import polars as pl
 from deadheat.core.report.cells import Span, p_value_cell, share_cell
-from deadheat.core.report.conventions import drawn_with
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
@@ -30,7 +29,7 @@ from deadheat.core.report.model import (
 from deadheat.core.report.of_strata import few_queries, overlapping
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.scalars import as_integer
-from deadheat.core.wording import format_path
+from deadheat.core.wording import format_path, format_seed
 from deadheat.plugins.compare.companions import Companion, tell_absent
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.report import BASELINE, as_shown, by_values_alone, doubt_margin, report_comparison, titled
@@ -330,5 +329,5 @@ def tell_ranks(comparison: Comparison) -> Fact:
     return prose_fact(
         "ranks",
         f"by the exact mean; bootstrap over {'queries' if comparison.cluster is None else 'clusters'},{drawn}"
-        f" {design.n_resamples:,} resamples{drawn_with(as_integer(design.rng))}",
+        f" {design.n_resamples:,} resamples{format_seed(as_integer(design.rng))}",
     )

@@ -2,8 +2,8 @@
 
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import format_cell
-from deadheat.core.report.conventions import cell_of
 from deadheat.core.report.model import Column, Fact, Report, note_fact, prose_fact, registers_report, tabulate
+from deadheat.core.report.totals import cell_of
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.compat.explanation import Explanation
 

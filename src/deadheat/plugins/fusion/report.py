@@ -12,8 +12,8 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.measures import Measure
 from deadheat.core.placements.grouping import group_scores
 from deadheat.core.report.cells import Span, format_cell, share_cell
-from deadheat.core.report.conventions import as_cell
 from deadheat.core.report.model import SYSTEM, Column, Fact, Report, note_fact, prose_fact, tabulate
+from deadheat.core.report.totals import as_cell
 from deadheat.core.wording import format_count
 from deadheat.plugins.fusion.fuse import FusedRuns
 from deadheat.plugins.fusion.judged import JudgedPool

@@ -8,17 +8,14 @@ from deadheat.core.evaluation.evaluation import UNKNOWN
 from deadheat.core.evaluation.intervals import FEW, FEWEST
 from deadheat.core.report.cells import BEYOND, NumberCell, format_cell, p_value_cell
 from deadheat.core.report.conventions import (
-    BOOTSTRAPS,
-    EXPLAINED,
-    brought_together,
-    doubted_names,
-    estimated_by,
-    tell_geometric,
+    TIE_POLICIES,
+    tell_doubted_names,
+    tell_reconciled,
     tell_shared_weights,
-    tell_unshared,
-    too_narrow,
-    weighted,
+    tell_weights_of,
 )
+from deadheat.core.report.data_facts import tell_unshared
+from deadheat.core.report.interval_facts import BOOTSTRAPS, describe_methods, warn_of_narrow_bootstrap
 from deadheat.core.report.model import (
     MEASURE,
     Column,
@@ -32,6 +29,7 @@ from deadheat.core.report.model import (
     warning_fact,
 )
 from deadheat.core.report.report_parts import tell_parts
+from deadheat.core.report.totals import tell_geometric
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import group_values
 from deadheat.core.wording import UNIT, format_count, format_list
@@ -239,10 +237,10 @@ def _facts_of_data(result: GateResult) -> Iterator[Fact]:
     yield Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}")
     yield Fact("notes", list(evaluation.notes), "data", notes, brief=notes)
     yield from tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False)
-    yield from weighted(evaluation)
+    yield from tell_weights_of(evaluation)
     yield from tell_parts([evaluation])
     measures = [evaluation[name].measure for name in dict.fromkeys(check.measure for check in result.checks)]
-    yield from doubted_names(measures)
+    yield from tell_doubted_names(measures)
     yield from _sizes(result)
 
 
@@ -250,7 +248,7 @@ def _facts_of_conventions(result: GateResult) -> Iterator[Fact]:
     """Give what is said of ties, of the options, and of the strata in which gates are checked."""
     ties = result.evaluation.ties
     is_doubtful = ties in {"random", UNKNOWN}
-    yield Fact("ties", ties, "ties", f"{ties}: {EXPLAINED[ties]}", is_warning=is_doubtful)
+    yield Fact("ties", ties, "ties", f"{ties}: {TIE_POLICIES[ties]}", is_warning=is_doubtful)
     options: dict[str, object] = {name: getattr(result.options, name) for name in OPTIONS}
     options["rng"] = as_integer(result.options.rng)
     yield Fact("options", options)
@@ -341,7 +339,7 @@ def _is_plain(check: Check) -> bool:
 def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     options, checks = result.options, [check for check in result.checks if check.method]
     together = " for all strata of a check together (Bonferroni)" * any(check.by for check in checks)
-    made = estimated_by(
+    made = describe_methods(
         ((check.measure, check.method) for check in checks),
         "queries" if options.cluster is None else "clusters",
         options.n_resamples,
@@ -349,7 +347,7 @@ def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     )
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
-    narrow = too_narrow(min(sizes), *UNIT) if sizes and options.cluster is None else ""
+    narrow = warn_of_narrow_bootstrap(min(sizes), *UNIT) if sizes and options.cluster is None else ""
     return prose_fact("intervals", f"{level}, {made}{_clusters(result)}" if checks else ""), warning_fact(
         "intervals", narrow
     )
@@ -370,7 +368,7 @@ def _baseline(result: GateResult) -> list[Fact]:
     return [
         Fact("baseline", result.baseline),
         Fact("not_compared", list(result.not_compared)),
-        *brought_together(result.together),
+        *tell_reconciled(result.together),
         *tell_geometric(check.measure for check in result.checks if check.is_regression),
         prose_fact("test", test if has_baseline else ""),
         prose_fact("detectable", "loss found with 80% power" if asked else ""),

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from deadheat.core.report.cells import Cell, Span, format_cell
-from deadheat.core.report.conventions import cannot_be_known, finite, tell_geometric
+from deadheat.core.report.cells import Cell, Span, finite_or_none, format_cell
+from deadheat.core.report.interval_facts import tell_unknown_intervals
 from deadheat.core.report.model import (
     QUERY,
     Column,
@@ -19,6 +19,7 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.score_tables import level_heading
+from deadheat.core.report.totals import tell_geometric
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_exactly, format_list
 from deadheat.plugins.compare.pair import Pair
@@ -307,7 +308,7 @@ def _list_facts(agreement: JudgeAgreement, strata: Mapping[str, JudgeAgreement])
     for name, interval in _list_intervals(agreement, strata):
         if not np.isnan(interval.low):
             intervals.append((name, interval))
-    facts += cannot_be_known(intervals)
+    facts += tell_unknown_intervals(intervals)
     return facts
 
 
@@ -316,9 +317,9 @@ def _describe_alphas(alphas: Mapping[str, Estimate]) -> Fact:
     value = {}
     for name, alpha in alphas.items():
         value[name] = {
-            "value": finite(float(alpha)),
-            "low": finite(alpha.low),
-            "high": finite(alpha.high),
+            "value": finite_or_none(float(alpha)),
+            "low": finite_or_none(alpha.low),
+            "high": finite_or_none(alpha.high),
             "known": alpha.is_known,
         }
     text = ", ".join(f"{name} {alpha!r}" for name, alpha in alphas.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from deadheat.core.report.cells import Cell, p_value_cell
-from deadheat.core.report.conventions import finite, span_of
+from deadheat.core.report.cells import Cell, finite_or_none, p_value_cell
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Table, tabulate
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.judges.conclusions import Conclusions
@@ -219,8 +219,8 @@ def describe_orders(conclusion: Conclusions) -> Fact:
     """Say how far the orders of systems by a judge's labels and by human ones agree."""
     name = f"{conclusion.judge}, {conclusion.measure.label}"
     value: dict[str, object] = {
-        "tau_b": finite(conclusion.tau_b),
-        "tau_ap": finite(conclusion.tau_ap),
+        "tau_b": finite_or_none(conclusion.tau_b),
+        "tau_ap": finite_or_none(conclusion.tau_ap),
         "separated": conclusion.n_separated,
         "pairs": len(conclusion.human),
         "reversed": _as_lists(conclusion.reversed),

@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.core.evaluation.intervals import why_unknown
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import Span, p_value_cell
-from deadheat.core.report.conventions import span_of
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, prose_fact, tabulate
 from deadheat.core.report.score_tables import level_heading
 from deadheat.core.wording import format_count

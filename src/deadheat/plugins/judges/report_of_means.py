@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.report.cells import Span
-from deadheat.core.report.conventions import span_of
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Table, prose_fact, tabulate
 from deadheat.core.report.report_parts import Part
 from deadheat.core.report.score_tables import columns_of_strata, level_heading

@@ -8,7 +8,8 @@ from typing import Any
 from deadheat.core.design import TUKEY
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import Cell, Span, format_cell, p_value_cell
-from deadheat.core.report.conventions import cannot_be_known, tell_ties
+from deadheat.core.report.conventions import tell_ties
+from deadheat.core.report.interval_facts import tell_unknown_intervals
 from deadheat.core.report.model import (
     MEASURE,
     SYSTEM,
@@ -359,7 +360,7 @@ def tell_beside(languages: Languages, *, unit: tuple[str, str] = UNIT, among: st
     )
     yield from (fact for fact in test_facts if fact.heading)  # the settings are those of the other differences
     with_interval = [(name, pair) for name, pair in _name_pairs(languages) if not math.isnan(pair.low)]
-    yield from cannot_be_known(with_interval)
+    yield from tell_unknown_intervals(with_interval)
 
 
 def tell_gaps(languages: Languages) -> Iterator[Fact]:

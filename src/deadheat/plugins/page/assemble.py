@@ -25,7 +25,7 @@ from deadheat.core.placements.policies import POLICIES
 from deadheat.core.report.as_html import harmless, parts, templates
 from deadheat.core.report.as_markdown import as_markdown
 from deadheat.core.report.cells import Span, share_cell
-from deadheat.core.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.make_parts import parts_of
 from deadheat.core.report.model import (
     PAGES,
@@ -43,6 +43,7 @@ from deadheat.core.report.model import (
 )
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.score_tables import NOTHING, columns_of_strata, level_heading, tabulate_scores
+from deadheat.core.report.totals import TIE_NUMBERS, as_cell, span_of_ties
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import BY_DOC_ID, format_count, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion
@@ -450,7 +451,7 @@ def _tie_table(subject: Subject) -> Table:
     decided = {name: int(np.count_nonzero(one.tie_max - one.tie_min > NOISE)) for name, one in scores.items()}
     columns = (
         Column("exact", "exact", exact.get),
-        *(Column(key, key.replace("_", " "), lambda name, key=key: as_cell(scores[name], key)) for key in OF_TIES),
+        *(Column(key, key.replace("_", " "), lambda name, key=key: as_cell(scores[name], key)) for key in TIE_NUMBERS),
         *(
             [
                 Column("doc_id", BY_DOC_ID, by_doc_id.get),

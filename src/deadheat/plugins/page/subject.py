@@ -25,8 +25,9 @@ from deadheat.core.evaluation.stratum import strata_of
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.grouping import group_run, group_scores, select_queries
 from deadheat.core.report.cells import Span, count_cell, format_cell
-from deadheat.core.report.conventions import span_of, span_of_ties
+from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import QUERY, Column, Table, tabulate
+from deadheat.core.report.totals import span_of_ties
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import format_count, format_level, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison, knows_ties

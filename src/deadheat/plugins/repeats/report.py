@@ -8,8 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from deadheat.core.measures.notation import unit_of
-from deadheat.core.report.cells import format_cell
-from deadheat.core.report.conventions import finite
+from deadheat.core.report.cells import finite_or_none, format_cell
 from deadheat.core.report.model import Fact, note_fact
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def facts_of_comparison(parts: Mapping[tuple[str, ...], Any]) -> list[Fact]:  # 
 
 
 def _as_json(components: VarianceComponents) -> dict[str, float | None]:
-    return {name: finite(value) for name, value in asdict(components).items()}
+    return {name: finite_or_none(value) for name, value in asdict(components).items()}
 
 
 def _tell(system: str, components: Mapping[str, VarianceComponents]) -> Iterator[str]:

@@ -3,18 +3,8 @@
 from dataclasses import asdict, replace
 
 from deadheat.core.report.cells import Cell, count_cell, format_cell, share_cell
-from deadheat.core.report.conventions import (
-    OF_TIES,
-    RULES,
-    as_cell,
-    broken_by,
-    cell_of,
-    mean_heading,
-    nothing_judged,
-    span_of_ties,
-    tell_counts,
-    tell_unshared,
-)
+from deadheat.core.report.conventions import TIE_HEADINGS, describe_ties
+from deadheat.core.report.data_facts import tell_unshared, warn_of_nothing_judged
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
@@ -27,6 +17,7 @@ from deadheat.core.report.model import (
     summarise,
     tabulate,
 )
+from deadheat.core.report.totals import TIE_NUMBERS, as_cell, cell_of, mean_heading, span_of_ties, tell_counts
 from deadheat.core.structures import group_values
 from deadheat.core.wording import BROKEN_BY, format_count
 from deadheat.plugins.ties.decided import Decided
@@ -49,7 +40,7 @@ OF_QUERY = (
     Column("n_orders", "orders", spare=1),
     Column("log10_orders", "log10", spare=2),
 )
-TIES = tuple(Column(key, key.replace("_", " ")) for key in OF_TIES)
+TIES = tuple(Column(key, key.replace("_", " ")) for key in TIE_NUMBERS)
 
 
 def report_orders(listed: TieOrders, query_id: str) -> Report:
@@ -181,7 +172,7 @@ def _recommended(profile: TieProfile) -> list[Fact]:
     uncorrelated = "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items())
     return [
         *([Fact("recommendation", None)] if profile.recommendation is None else _rule_of_thumb(profile.recommendation)),
-        Fact("beside", profile.rule, "beside", f"{profile.rule}: {broken_by(profile.rule, None)}"),
+        Fact("beside", profile.rule, "beside", f"{profile.rule}: {describe_ties(profile.rule, None)}"),
         prose_fact("no correlation", uncorrelated),
     ]
 
@@ -238,7 +229,7 @@ def _facts(profile: TieProfile, missing: str) -> list[Fact]:
         Fact("notes", list(profile.notes), "data", data, is_note=True, brief=data),
     ]
     if profile.decided:
-        unjudged = "" if profile.is_judged else nothing_judged(profile.name)
+        unjudged = "" if profile.is_judged else warn_of_nothing_judged(profile.name)
         facts.append(Fact("nothing_judged", not profile.is_judged, "WARNING", unjudged, is_warning=True))
         facts += tell_unshared([profile], missing, is_alone=True, is_note=False)
     return facts
@@ -300,7 +291,7 @@ def _range(one: Decided) -> Cell:
 
 
 def _stability(profile: TieProfile) -> Table:
-    rule = RULES[profile.rule or ""]
+    rule = TIE_HEADINGS[profile.rule or ""]
     return tabulate(
         "stability",
         [replace(MEASURE, of=lambda one: one.measure.label)],
@@ -358,12 +349,12 @@ def _per_query(profile: TieProfile) -> Table:
         *OF_QUERY[1:],
         Column("exact", "exact"),
         *(replace(column, is_data=True) for column in TIES),
-        Column("traditional", RULES[profile.rule]),
+        Column("traditional", TIE_HEADINGS[profile.rule]),
         Column("difference", "difference"),
         Column("rule", "rule", is_data=True),
     )
     counts = {one.measure.label for one in profile.decided if one.measure.total}
-    values = ("exact", "traditional", "difference", *OF_TIES)
+    values = ("exact", "traditional", "difference", *TIE_NUMBERS)
     rows = [
         row | ({name: count_cell(row[name]) for name in values} if row["measure"] in counts else {})
         for row in frame.sort("query_id", maintain_order=True).to_dicts()

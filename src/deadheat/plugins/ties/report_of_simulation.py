@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from deadheat.core.measures.notation import unit_of
 from deadheat.core.report.cells import share_cell
-from deadheat.core.report.conventions import nothing_judged, of_runs, tell_geometric
+from deadheat.core.report.data_facts import tell_data, warn_of_nothing_judged
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Report, prose_fact, tabulate
+from deadheat.core.report.totals import tell_geometric
 from deadheat.core.wording import BY_DOC_ID, format_count
 from deadheat.plugins.ties.coarsening_profile import CoarseningProfile
 from deadheat.plugins.ties.report import report_profile
@@ -118,11 +119,11 @@ def _facts(found: CoarseningProfile) -> list[Fact]:
             "between the lowest and the highest score of each query" if found.per_query else "",
         ),
         *(
-            Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
+            Fact("nothing_judged", one.name, "WARNING", warn_of_nothing_judged(one.name), is_warning=True)
             for one in evaluations
             if one.placements.is_unmatched
         ),
-        *of_runs(evaluations),
+        *tell_data(evaluations),
         *tell_geometric(str(one) for one in evaluations[0].measures),
         prose_fact("counts", f"{totals}: means over queries" if totals else ""),
         prose_fact(

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from deadheat.core.report.cells import count_cell
-from deadheat.core.report.conventions import made_under, named, tell_unshared
+from deadheat.core.report.conventions import tell_conventions
+from deadheat.core.report.data_facts import describe_queries, tell_unshared
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
@@ -144,12 +145,12 @@ def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
         *(Fact(name, source, name, source) for name, source in (("old", found.old), ("new", found.new))),
         Fact("n_same", len(own.same)),
         *(
-            Fact(name, list(queries), name, named(queries) if queries else "")
+            Fact(name, list(queries), name, describe_queries(queries) if queries else "")
             for name, queries in (("changed", own.changed), ("added", own.added), ("gone", own.gone))
         ),
         note_fact("judged", " became ".join(own.rules)),
         Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown),
         Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True),
         *([] if lacking is None else [Fact("unknown_ids", list(lacking)), warning_fact("collection", outside)]),
-        *([*tell_unshared(after, after[0].conventions.missing), *made_under(after)] if after else []),
+        *([*tell_unshared(after, after[0].conventions.missing), *tell_conventions(after)] if after else []),
     ]

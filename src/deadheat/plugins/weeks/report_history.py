@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.core.measures.notation import unit_of
 from deadheat.core.report.cells import MARK, NumberCell, Span, p_value_cell
-from deadheat.core.report.conventions import tell_geometric, tell_weights
+from deadheat.core.report.conventions import tell_weights
 from deadheat.core.report.model import (
     MEASURE,
     QUERY,
@@ -24,6 +24,7 @@ from deadheat.core.report.model import (
     table_of_rows,
     tabulate,
 )
+from deadheat.core.report.totals import tell_geometric
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import format_count, format_p_value, format_path, format_rounded
 from deadheat.plugins.compare.pair import Pair

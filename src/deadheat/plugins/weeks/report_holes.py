@@ -1,7 +1,7 @@
 """The report of documents to judge first."""
 
 from deadheat.core.report.cells import format_cell
-from deadheat.core.report.conventions import named
+from deadheat.core.report.data_facts import describe_queries
 from deadheat.core.report.model import QUERY, Column, Fact, Report, registers_report, tabulate
 from deadheat.core.wording import format_count
 from deadheat.plugins.weeks.holes import Holes
@@ -52,7 +52,7 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
                 key,
                 {name: list(own) for name, own in queries.items()},
                 key.replace("_", " "),
-                "; ".join([*(f"{name} {named(own)}" for name, own in queries.items() if own), effect])
+                "; ".join([*(f"{name} {describe_queries(own)}" for name, own in queries.items() if own), effect])
                 if any(queries.values())
                 else "",
                 is_note=True,
