@@ -1,13 +1,15 @@
 """The report of an explanation."""
 
+from collections.abc import Sequence
+
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import format_cell
-from deadheat.core.report.model import Column, Fact, Report, note_fact, prose_fact, registers_report, tabulate
+from deadheat.core.report.model import Column, Fact, Report, Table, note_fact, prose_fact, registers_report, tabulate
 from deadheat.core.report.totals import cell_of
 from deadheat.core.wording import format_count, format_list
-from deadheat.plugins.compat.explanation import Explanation
+from deadheat.plugins.compat.explanation import Explanation, Match, Range
 
-MOST = 10  # ways that people are shown
+MOST_WAYS = 10  # that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
 NO_TOOL = "no known tool"
 
@@ -24,99 +26,161 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     for_people : bool, default True
         Whether to list the first ways only.
     """
-    shown = explanation.matches or explanation.nearest
-    shown = shown[:MOST] if for_people else shown
+    ways = explanation.matches or explanation.nearest
+    if for_people:
+        ways = ways[:MOST_WAYS]
+    table = _tabulate_ways(explanation, ways)
+    facts = _list_facts(explanation, qrels, for_people=for_people)
+    return Report((table,), tuple(facts), heading=_format_heading(explanation))
+
+
+def _tabulate_ways(explanation: Explanation, ways: Sequence[Match]) -> Table:
+    """Return a row for each way, with the value of each measure."""
     is_match = bool(explanation.matches)
-    columns = (
-        *(
-            Column(one.label, one.label, lambda match, one=one: cell_of(one, match.values[one.label]))
-            for one in (reported.measure for reported in explanation.reported)
-        ),
-        Column("fits", "fits", lambda _: is_match, is_data=True),
-    )
-    labels = (
-        Column("tool", "tool", lambda one: one.tool or NO_TOOL),
-        Column(
-            "settings",
-            "settings",
-            lambda one: f"as {one.nearest}, but {one.told}" if not one.tool and one.changes else one.told,
-        ),
-    )
-    title, key = ("", "matches") if is_match else ("The nearest ways", "nearest")
-    return Report(
-        (tabulate(key, labels, columns, shown, title=title),),
-        tuple(_facts(explanation, qrels, for_people=for_people)),
-        heading=_heading(explanation),
-    )
+    labels = (Column("tool", "tool", lambda way: way.tool or NO_TOOL), Column("settings", "settings", _format_settings))
+    columns = [_make_value_column(number.measure) for number in explanation.reported]
+    columns.append(Column("fits", "fits", lambda _: is_match, is_data=True))
+    if is_match:
+        return tabulate("matches", labels, columns, ways)
+    return tabulate("nearest", labels, columns, ways, title="The nearest ways")
 
 
-def _heading(explanation: Explanation) -> str:
-    """Say what was found in one line."""
-    given = ", ".join(f"{one.measure.label} = {one.text}" for one in explanation.reported)
+def _make_value_column(measure: Measure) -> Column:
+    return Column(measure.label, measure.label, lambda way: cell_of(measure, way.values[measure.label]))
+
+
+def _format_settings(way: Match) -> str:
+    """Return the settings of a way in words; of one that no tool has, beside the nearest tool."""
+    if not way.tool and way.changes:
+        return f"as {way.nearest}, but {way.told}"
+    return way.told
+
+
+def _format_heading(explanation: Explanation) -> str:
+    """Say in one line which tools give the numbers."""
+    numbers = ", ".join(f"{number.measure.label} = {number.text}" for number in explanation.reported)
     if not explanation.matches:
-        return f"Nothing that was tried reproduces {given}"
-    tools = explanation.tools
-    who = " and ".join([", ".join(tools[:-1]), tools[-1]] if len(tools) > 1 else tools) or NO_TOOL
-    return f"{who} {'give' if len(tools) > 1 else 'gives'} {given}, of the tools and options that were tried"
+        return f"Nothing that was tried reproduces {numbers}"
+    *first_tools, last_tool = explanation.tools or (NO_TOOL,)
+    subject = f"{last_tool} gives"
+    if first_tools:
+        subject = f"{', '.join(first_tools)} and {last_tool} give"
+    return f"{subject} {numbers}, of the tools and options that were tried"
 
 
-def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> list[Fact]:
-    reported, lacking = explanation.reported, explanation.missing_queries  # the latter is what many numbers differ in
-    n_tools, is_match, chance = len(explanation.tools), bool(explanation.matches), explanation.chance
-    percent = [one.measure.label for one in reported if one.is_percent]
-    queries = (
-        f"{len(lacking):,} of {format_count(explanation.n_queries, 'query', 'queries')} in the qrels"
-        f" ({format_list(lacking)})"
-    )
-    fit = f"{len(explanation.matches):,} of {format_count(explanation.n_tried, 'combination')} of conventions"
-    fit += f", of {format_count(n_tools, 'known tool')}" if n_tools else ", of no known tool" if is_match else ""
-    alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
-    doubt = (
-        f"{format_count(explanation.n_values, 'different value')} found: one fits a random number of these digits"
-        f" between them with a probability of {chance:.0%}; give more digits, or more measures"
-    )
-    ranges = {
-        name: {key: getattr(one, key) for key in ("mean", "low", "high", "skips_missing")}
-        for name, one in explanation.ranges.items()
-    }
-    slips = [
-        f"{one.measure.label} is between {one.measure.range[0]:g} and {one.measure.range[1]:g} for any data: {one.text}"
-        " is another measure's, or a slip"
-        for one in reported
-        if not one.is_possible
-    ]
-    hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
-    return [
-        Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else "")),
-        Fact("reported", {one.measure.label: one.text for one in reported}),
+def _list_facts(explanation: Explanation, qrels: str, *, for_people: bool) -> list[Fact]:
+    is_match = bool(explanation.matches)
+    run = explanation.name
+    if qrels:
+        run += f" on {qrels}"
+    texts_by_label = {number.measure.label: number.text for number in explanation.reported}
+    facts = [
+        Fact("run", explanation.name, "run", run),
+        Fact("reported", texts_by_label),
         Fact("n_queries", explanation.n_queries),
-        Fact(
-            "missing_queries",
-            list(lacking),
-            "missing queries",
-            f"{queries}: some tools count them as 0, others leave them out" if lacking else "",
-            is_note=True,
-        ),
-        Fact("percent", percent, "percent", f"read as percentages: {', '.join(percent)}" if percent else ""),
+        _tell_missing_queries(explanation),
+        _tell_percentages(explanation),
         Fact("n_tried", explanation.n_tried),
-        Fact("n_matches", len(explanation.matches), "fit", fit),
+        Fact("n_matches", len(explanation.matches), "fit", _describe_fit(explanation)),
         Fact("tools", list(explanation.tools)),
-        *([Fact("fitting", dict(explanation.fitting), "each alone", alone)] if len(reported) > 1 else []),
-        Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else ""),
-        *(prose_fact("ties alone", _moved(explanation, one.measure)) for one in reported),
-        Fact("ranges", ranges),
-        *(note_fact("impossible", text) for text in slips),
-        note_fact(
-            "no match", "" if for_people or is_match else f"{_heading(explanation)}; the rows are the nearest ways"
-        ),
-        prose_fact("what else", "" if is_match else hint),
     ]
+    if len(explanation.reported) > 1:
+        counts = ", ".join(f"{label} {n_ways:,}" for label, n_ways in explanation.fitting.items())
+        facts.append(Fact("fitting", dict(explanation.fitting), "each alone", counts))
+    facts.append(_tell_chance(explanation))
+    for number in explanation.reported:
+        facts.append(prose_fact("ties alone", _describe_tie_range(explanation, number.measure)))
+    ranges = {label: _to_dict(tie_range) for label, tie_range in explanation.ranges.items()}
+    facts.append(Fact("ranges", ranges))
+    facts += _tell_impossible_numbers(explanation)
+    # data has no heading, so that a note says what it would
+    no_match = ""
+    if not for_people and not is_match:
+        no_match = f"{_format_heading(explanation)}; the rows are the nearest ways"
+    facts.append(note_fact("no match", no_match))
+    hint = ""
+    if not is_match:
+        hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
+    facts.append(prose_fact("what else", hint))
+    return facts
 
 
-def _moved(explanation: Explanation, measure: Measure) -> str:
+def _tell_missing_queries(explanation: Explanation) -> Fact:
+    """Say which queries the run lacks: many numbers differ in what becomes of them."""
+    missing = explanation.missing_queries
+    text = ""
+    if missing:
+        n_all = format_count(explanation.n_queries, "query", "queries")
+        text = (
+            f"{len(missing):,} of {n_all} in the qrels ({format_list(missing)}):"
+            " some tools count them as 0, others leave them out"
+        )
+    return Fact("missing_queries", list(missing), "missing queries", text, is_note=True)
+
+
+def _tell_percentages(explanation: Explanation) -> Fact:
+    """Say which numbers are read as percentages."""
+    labels = [number.measure.label for number in explanation.reported if number.is_percent]
+    text = ""
+    if labels:
+        text = f"read as percentages: {', '.join(labels)}"
+    return Fact("percent", labels, "percent", text)
+
+
+def _describe_fit(explanation: Explanation) -> str:
+    """Say how many combinations fit, and of how many tools."""
+    n_tools = len(explanation.tools)
+    text = f"{len(explanation.matches):,} of {format_count(explanation.n_tried, 'combination')} of conventions"
+    if n_tools:
+        return f"{text}, of {format_count(n_tools, 'known tool')}"
+    if explanation.matches:
+        return f"{text}, of {NO_TOOL}"
+    return text
+
+
+def _tell_chance(explanation: Explanation) -> Fact:
+    """Say how likely some way fits by accident, where that is likely."""
+    chance = explanation.chance
+    text = ""
+    if chance >= DOUBTFUL and explanation.matches:
+        text = (
+            f"{format_count(explanation.n_values, 'different value')} found: one fits a random number of these digits"
+            f" between them with a probability of {chance:.0%}; give more digits, or more measures"
+        )
+    return Fact("chance", chance, "chance", text)
+
+
+def _describe_tie_range(explanation: Explanation, measure: Measure) -> str:
     """Say what the order of ties alone makes of a measure."""
-    found, n_held = explanation.ranges[measure.label], explanation.n_queries - len(explanation.missing_queries)
-    low, mean, high = (format_cell(cell_of(measure, end)) for end in (found.low, found.mean, found.high))
-    inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
-    over = f" over the {format_count(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
-    return f"{measure.label} from {low} to {high}{over}, mean {mean}: {inside}"
+    tie_range = explanation.ranges[measure.label]
+    low = format_cell(cell_of(measure, tie_range.low))
+    mean = format_cell(cell_of(measure, tie_range.mean))
+    high = format_cell(cell_of(measure, tie_range.high))
+    queries = ""
+    if tie_range.skips_missing:
+        n_in_run = explanation.n_queries - len(explanation.missing_queries)
+        queries = f" over the {format_count(n_in_run, 'query', 'queries')} of the run"
+    inside = "the reported number is inside" if tie_range.is_inside else "no order gives the reported number"
+    return f"{measure.label} from {low} to {high}{queries}, mean {mean}: {inside}"
+
+
+def _to_dict(tie_range: Range) -> dict[str, float]:
+    return {
+        "mean": tie_range.mean,
+        "low": tie_range.low,
+        "high": tie_range.high,
+        "skips_missing": tie_range.skips_missing,
+    }
+
+
+def _tell_impossible_numbers(explanation: Explanation) -> list[Fact]:
+    """Say which numbers are outside the range of their measure."""
+    facts: list[Fact] = []
+    for number in explanation.reported:
+        if number.is_possible:
+            continue
+        label = number.measure.label
+        low, high = number.measure.range
+        text = f"{label} is between {low:g} and {high:g} for any data: {number.text} is another measure's, or a slip"
+        facts.append(note_fact("impossible", text))
+    return facts
