@@ -22,7 +22,7 @@ from deadheat.core.report.as_markdown import as_markdown
 from deadheat.core.report.cells import NumberCell
 from deadheat.core.report.model import SYSTEM, Column, Report, tabulate
 from deadheat.core.report.text import as_text
-from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.deciding import explain_doubt, find_favourite
 from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.compare.report_compact import report_compact
 from support.random_runs import random_runs
@@ -94,9 +94,9 @@ def test_daggers_are_the_significant_differences_from_the_baseline(test: str) ->
     found = cells(report)
     marks = {}
     for pair in comparison.pairs:
-        own = favoured(pair, parse_measure(pair.measure), comparison.design)
+        own = find_favourite(pair, parse_measure(pair.measure), comparison.design)
         mark = "" if own is None else "†" if own == pair.system else "‡"
-        marks[pair.system, pair.measure] = mark + ("?" if mark and doubt(pair, comparison.design) else "")
+        marks[pair.system, pair.measure] = mark + ("?" if mark and explain_doubt(pair, comparison.design) else "")
     assert {key: cell.marks for key, cell in found.items() if key[0] != "fair (baseline)"} == marks
     assert "‡" in marks.values()
     assert all(found["fair (baseline)", measure].marks == "" for measure in MEASURES)
@@ -115,7 +115,7 @@ def test_letters_are_the_systems_that_one_beats() -> None:
     assert means == sorted(means, key=lambda one: one.value, reverse=True)  # type: ignore[union-attr]
     beaten: dict[tuple[str, str], set[str]] = {}
     for pair in comparison.pairs:
-        own = favoured(pair, parse_measure(pair.measure), comparison.design)
+        own = find_favourite(pair, parse_measure(pair.measure), comparison.design)
         if own is not None:
             loser = pair.baseline if own == pair.system else pair.system
             beaten.setdefault((own, pair.measure), set()).add(letters[loser])
@@ -201,7 +201,7 @@ def test_fewer_systems_than_letters_have_the_same_signs() -> None:
     marks = marks_by_system(report_compact(comparison, qrels="q"))
     assert set("".join(marks.values())) <= set("ab†‡?")
     for pair in comparison["nDCG@10"]:
-        winner = favoured(pair, parse_measure("nDCG@10"), comparison.design)
+        winner = find_favourite(pair, parse_measure("nDCG@10"), comparison.design)
         letter = {"fair": "a", "weak": "b"}[pair.baseline]
         dagger = "" if winner is None else "†" if winner == pair.system else "‡"
         assert (f"{letter}{dagger}" in marks[pair.system]) == bool(dagger)

@@ -17,7 +17,7 @@ import deadheat as dh
 from deadheat import parse_measure
 from deadheat.core.design import Design
 from deadheat.core.report.cells import format_cell, p_value_cell
-from deadheat.plugins.compare.deciding import Grounds, doubt, favoured
+from deadheat.plugins.compare.deciding import Grounds, explain_doubt, find_favourite
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.pairs import LIKELY
 from deadheat.plugins.compare.report import reversal
@@ -680,8 +680,8 @@ def test_it_never_says_better_without_significance(one: Pair, test: str, alterna
     assert (" beats " in found.headline) == found.is_better
     design = Design(test=test, alternative=alternative)
     if found.is_better:
-        assert favoured(one, parse_measure(one.measure), design) == found.leader
-        assert not doubt(one, design)
+        assert find_favourite(one, parse_measure(one.measure), design) == found.leader
+        assert not explain_doubt(one, design)
     json.dumps(found.to_dict(), allow_nan=False)
     assert found.headline.endswith(".")
     assert all(label and text for label, text in found.facts.items())

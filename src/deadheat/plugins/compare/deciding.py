@@ -125,8 +125,8 @@ class Grounds:
     def _contest(self, measure: Measure, leader: str | None, pairs: Pairs) -> Contest:
         """Return the contest of a leader and its rival; of two systems of which none leads, that of the two."""
         rival = None if leader is None else self._rival(measure, leader)
-        both = np.array([leader, rival], object)
-        is_pair = np.isin(pairs.column("system"), both) & np.isin(pairs.column("baseline"), both)
+        contestants = np.array([leader, rival], object)
+        is_pair = np.isin(pairs.column("system"), contestants) & np.isin(pairs.column("baseline"), contestants)
         pair = pairs[int(np.argmax(is_pair))]  # the first one, if there is none
         levels = self.levels[measure.label]
         if len(levels) == 2:  # over the queries that both have
@@ -159,7 +159,8 @@ class Grounds:
         top = max(known.values()) if measure.higher_is_better else min(known.values())
         tolerance = NEGLIGIBLE_DIFFERENCE * max(1.0, abs(top))
         best = [name for name, level in known.items() if abs(level - top) <= tolerance]
-        return (best[0] if len(best) == 1 else None), best
+        leader = best[0] if len(best) == 1 else None
+        return leader, best
 
     def _rival(self, measure: Measure, leader: str) -> str:
         """Return the best of those that the leader was compared with: the baselines, if it is none of them."""
@@ -196,20 +197,12 @@ class Grounds:
         """Return the verdict of a contest without its text and without what the weights make of it."""
         measure, pair, leader = contest.measure, contest.pair, contest.leader
         low, high = sorted(contest.sign * end for end in pair.ends)
-        leaders = {}
-        for other in self.measures:
-            if other.is_quality and other != measure:
-                leaders[other.label] = self._leader(other)[0] or ""
-        detectable, n_tests = (None, 1)
-        if pair.n_queries > 1:
-            detectable, n_tests = self.detectable(pair)
-            if detectable is not None:
-                detectable = None if math.isnan(detectable) else contest.scale * abs(detectable)
-        test = self.within.get((pair.system, pair.baseline))
+        leaders = self._leaders_by_others(measure)
+        detectable, n_tests = self._find_detectable(contest)
         favourites = self._favourites(contest)
         n_below, n_above = self._around_baseline(favourites)
         is_of_leader = (contest.pairs.column("system") == leader) | (contest.pairs.column("baseline") == leader)
-        return Verdict(
+        verdict = Verdict(
             outcome=OUTCOMES.get(kind, kind),
             measure=measure.label,
             leader=leader,
@@ -233,23 +226,43 @@ class Grounds:
             n_compared=int(is_of_leader.sum()),
             agree=tuple(name for name, other in leaders.items() if other == leader),
             others={name: other for name, other in leaders.items() if other != leader},
-            margin=None if test is None else test.margin,
-            no_worse=None if test is None else test.no_worse,
-            equivalent=None if test is None else test.equivalent,
-            lacking=self.lacking(pair, contest.rival) if contest.rival and pair.n_queries else None,
             n_effective=pair.n_effective,
             detectable=detectable,
             n_tests=n_tests,
             n_above_baseline=n_above,
             n_below_baseline=n_below,
         )
+        test = self.within.get((pair.system, pair.baseline))
+        if test is not None:
+            verdict = replace(verdict, margin=test.margin, no_worse=test.no_worse, equivalent=test.equivalent)
+        if contest.rival and pair.n_queries:
+            verdict = replace(verdict, lacking=self.lacking(pair, contest.rival))
+        return verdict
+
+    def _leaders_by_others(self, measure: Measure) -> dict[str, str]:
+        """Return who leads by each other measure of quality, by its label; "" where nobody does."""
+        leaders = {}
+        for other in self.measures:
+            if other.is_quality and other != measure:
+                leader, _ = self._leader(other)
+                leaders[other.label] = leader or ""
+        return leaders
+
+    def _find_detectable(self, contest: Contest) -> tuple[float | None, int]:
+        """Return the difference that the queries of a pair find, None if not known, and the tests it accounts for."""
+        if contest.pair.n_queries <= 1:
+            return None, 1
+        detectable, n_tests = self.detectable(contest.pair)
+        if detectable is None or math.isnan(detectable):
+            return None, n_tests
+        return contest.scale * abs(detectable), n_tests
 
     def _favourites(self, contest: Contest) -> list[str]:
         """Return whom each significant difference favours that is not in doubt."""
         names = []
         for pair in contest.pairs.where(contest.pairs.column("significant")):
-            name = favoured(pair, contest.measure, self.design)
-            if name is not None and not doubt(pair, self.design):
+            name = find_favourite(pair, contest.measure, self.design)
+            if name is not None and not explain_doubt(pair, self.design):
                 names.append(name)
         return names
 
@@ -267,7 +280,8 @@ class Grounds:
         if not least or correction not in {"holm", "bonferroni"}:
             return least
         is_pair = (pairs.column("system") == pair.system) & (pairs.column("baseline") == pair.baseline)
-        return float(adjust(np.where(is_pair, least, pairs.column("p_value")), correction)[is_pair][0])
+        p_values = np.where(is_pair, least, pairs.column("p_value"))
+        return float(adjust(p_values, correction)[is_pair][0])
 
     def _kind(self, contest: Contest, least: float) -> str:
         """Return the kind of outcome, of which some have one name."""
@@ -280,8 +294,8 @@ class Grounds:
             return "same mean" if pair.wins or pair.losses else "equal"
         if pair.n_queries == 1:
             return "one query"
-        if favoured(pair, contest.measure, design) == leader:
-            return doubt(pair, design) or "better"
+        if find_favourite(pair, contest.measure, design) == leader:
+            return explain_doubt(pair, design) or "better"
         if not is_ahead(pair, contest.measure, leader):
             return "not estimated" if pair.is_estimated else "behind"
         if pair.significant and design.alternative == "two-sided":
@@ -303,10 +317,11 @@ class Grounds:
 
 def is_ahead(pair: Pair, measure: Measure, name: str | None) -> bool:
     """Return whether the mean difference of a pair is in favour of one of the two."""
-    return measure.sign * (pair.difference if name == pair.system else -pair.difference) > NEGLIGIBLE_DIFFERENCE
+    difference = pair.difference if name == pair.system else -pair.difference
+    return measure.sign * difference > NEGLIGIBLE_DIFFERENCE
 
 
-def favoured(pair: Pair, measure: Measure, design: Design) -> str | None:
+def find_favourite(pair: Pair, measure: Measure, design: Design) -> str | None:
     """Return which of two systems a significant difference favours; None where it is not significant.
 
     Nor where that cannot be said: a test that is not of the mean must agree with the means and with the numbers of
@@ -314,16 +329,23 @@ def favoured(pair: Pair, measure: Measure, design: Design) -> str | None:
     """
     if not pair.significant:
         return None
-    side = {"two-sided": pair.difference, "greater": 1.0, "less": -1.0}[design.alternative]
-    if pair.difference * side <= 0 or abs(pair.difference) <= NEGLIGIBLE_DIFFERENCE:
+    if abs(pair.difference) <= NEGLIGIBLE_DIFFERENCE:
         return None
-    name = pair.system if is_ahead(pair, measure, pair.system) else pair.baseline
-    won = pair.wins - pair.losses if name == pair.system else pair.losses - pair.wins
-    return None if design.test in RANK_TESTS and won <= 0 else name
+    if design.alternative == "greater" and pair.difference < 0:
+        return None
+    if design.alternative == "less" and pair.difference > 0:
+        return None
+    name, n_won, n_lost = pair.baseline, pair.losses, pair.wins
+    if is_ahead(pair, measure, pair.system):
+        name, n_won, n_lost = pair.system, pair.wins, pair.losses
+    if design.test in RANK_TESTS and n_won <= n_lost:
+        return None
+    return name
 
 
-def doubt(pair: Pair, design: Design) -> str:
+def explain_doubt(pair: Pair, design: Design) -> str:
     """Return why a significant difference decides nothing: "few", "in doubt" (skewed), or empty."""
     if n_units(pair) < ENOUGH.get(design.test, FEWEST):
         return "few"
-    return "in doubt" if pair.doubtful and pair.p_adjusted > NEAR * (1 - design.confidence_level) else ""
+    is_near = pair.p_adjusted > NEAR * (1 - design.confidence_level)
+    return "in doubt" if pair.doubtful and is_near else ""

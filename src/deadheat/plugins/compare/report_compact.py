@@ -21,7 +21,7 @@ from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.scalars import as_integer
 from deadheat.core.wording import format_count, join_sentences
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
-from deadheat.plugins.compare.deciding import doubt
+from deadheat.plugins.compare.deciding import explain_doubt
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.report import (
     MOST_NAMED_IN_BRIEF,
@@ -137,7 +137,7 @@ def _list_measures(comparison: Comparison) -> Table:
 def _doubts_of_two(comparison: Comparison) -> str:
     """Say what question marks mean in a table of two systems, if there are some."""
     meanings = []
-    if any(pair.significant and doubt(pair, comparison.design) for pair in comparison.pairs):
+    if any(pair.significant and explain_doubt(pair, comparison.design) for pair in comparison.pairs):
         meanings.append("p is in doubt, as the queries are few or the differences skewed")
     if not comparison.pairs.column("is_known").all():
         meanings.append("the interval cannot be known")
@@ -155,7 +155,7 @@ def _number_of(comparison: Comparison, pair: Pair, number: float) -> Cell:
 def _p_of(comparison: Comparison, pair: Pair) -> Cell:
     """Return the p value of a pair, with a star if it is significant and a question mark if that is in doubt."""
     cell = adjusted(pair)
-    if cell is None or not pair.significant or not doubt(pair, comparison.design):
+    if cell is None or not pair.significant or not explain_doubt(pair, comparison.design):
         return cell
     return replace(cell, marks=cell.marks + DOUBT)
 

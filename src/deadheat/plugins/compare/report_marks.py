@@ -16,7 +16,7 @@ from deadheat.core.report.tiers import LETTERS, letter
 from deadheat.core.stats.ranks import assign_tiers
 from deadheat.core.wording import format_list, format_names
 from deadheat.plugins.compare.comparison import Comparison
-from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.deciding import explain_doubt, find_favourite
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.report import best_first
 
@@ -103,7 +103,7 @@ def _sign(part: Comparison, pair: Pair, winner: str, system: str) -> str:
 
 def _question_mark(part: Comparison, pair: Pair) -> str:
     """Return a question mark where the p value of a significant pair is in doubt."""
-    return DOUBT if doubt(pair, part.design) else ""
+    return DOUBT if explain_doubt(pair, part.design) else ""
 
 
 def _beaten(part: Comparison, measure: Measure, letters: Mapping[str, str]) -> dict[str, str]:
@@ -118,7 +118,7 @@ def _beaten(part: Comparison, measure: Measure, letters: Mapping[str, str]) -> d
 def _decided(part: Comparison, measure: Measure) -> Iterator[tuple[Pair, str, str]]:
     """Give the pairs that are significant, each with the better and the worse system, by measures of quality."""
     for pair in part[measure] if measure.is_quality else ():
-        if (winner := favoured(pair, measure, part.design)) is not None:
+        if (winner := find_favourite(pair, measure, part.design)) is not None:
             yield pair, winner, pair.baseline if winner == pair.system else pair.system
 
 

@@ -5,7 +5,7 @@ from deadheat.core.design import Design
 from deadheat.core.evaluation.intervals import FEWEST
 from deadheat.core.measures import Measure
 from deadheat.core.wording import UNIT, format_count, format_p_value
-from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.deciding import explain_doubt, find_favourite
 from deadheat.plugins.compare.least_p import least_p, n_units
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.verdict_facts import format_number, format_signed
@@ -133,8 +133,8 @@ def _sort_others(
 
 def _why_not_worse(pair: Pair, measure: Measure, best: str, design: Design) -> str:
     """Return why it cannot be said that a system is worse in the other language; empty if it can."""
-    if favoured(pair, measure, design) == best:
-        return doubt(pair, design)
+    if find_favourite(pair, measure, design) == best:
+        return explain_doubt(pair, design)
     level = 1 - design.confidence_level
     if n_units(pair) < FEWEST or least_p(pair, design) >= level:
         return "few"

@@ -25,7 +25,7 @@ from deadheat.core.report.score_tables import level_heading
 from deadheat.core.scalars import NOISE
 from deadheat.core.settings import Conventions
 from deadheat.core.wording import format_for_people
-from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.deciding import explain_doubt, find_favourite
 from deadheat.plugins.compare.orders import MAX_ORDERS, listed_values
 from deadheat.plugins.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 
@@ -208,7 +208,7 @@ def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -
     for pair in subject.comparison.pairs:
         if pair.measure in measures and pair.system in places and pair.baseline in places:
             measure, design = shown[measures[pair.measure]], subject.comparison.design
-            is_shown = favoured(pair, measure, design) is not None and not doubt(pair, design)
+            is_shown = find_favourite(pair, measure, design) is not None and not explain_doubt(pair, design)
             scale = pair.n_queries if measure.total else 1
             ends = [scale * end for end in (pair.difference, *pair.ends)]
             *numbers, chance = _numbers(np.array([*ends, pair.p_adjusted, pair.flip_probability]), ROUNDED)
