@@ -18,6 +18,6 @@ from deadheat.core.evaluation.reconciling import Reconciled
 )
 def test_changes_of_several_evaluations_have_their_names(changes: dict[str, Any], expected: list[str]) -> None:
     together = Reconciled("rescore", "new", tuple(changes), changes, (), (), 5)
-    *told, how = together.told()
-    assert told == expected
+    *lines, how = together.describe()
+    assert lines == expected
     assert all(name in how for name in changes)

@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat.core.data.changes import compare_judgments
 from deadheat.core.evaluation.origin import Origin
-from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.reconciling import reconcile
 from deadheat.errors import DataError, NothingJudgedWarning, ParameterError
 from deadheat.plugins.gates.report import report_gate
 from support.error_parts import raises_parts
@@ -163,23 +163,23 @@ def test_what_is_not_known_is_asked_or_refused() -> None:
     ):
         for way in (None, "rescore"):
             with pytest.raises(DataError, match=asks):
-                reconciled(dict(zip("ab", pair, strict=True)), way)
+                reconcile(dict(zip("ab", pair, strict=True)), way)
     later = made(ADDED, NEW, "2026-01-02")
     with pytest.raises(DataError, match=r"from a to b: 21 .*: 20 the"):
-        reconciled({"a": before, "b": later}, "strict")
+        reconcile({"a": before, "b": later}, "strict")
     with raises_parts(ParameterError, argument="judgments", given="rescored", allowed=("rescore", "shared", "strict")):
-        reconciled({"a": before, "b": later}, "rescored")
+        reconcile({"a": before, "b": later}, "rescored")
     # without its ranking, or with one that was drawn, the default is what it was before there was a choice
     for lacking in (before.keeping(0), made(QRELS, OLD, "2026-01-01", ties="random", rng=1)):
         newer = made(ADDED, NEW, "2026-01-02", ties=lacking.ties, rng=1)
         with pytest.raises(DataError, match="judgments='shared'"):
-            reconciled({"a": lacking, "b": newer})
-        found, _ = reconciled({"a": lacking, "b": newer}, "shared")
+            reconcile({"a": lacking, "b": newer})
+        found, _ = reconcile({"a": lacking, "b": newer}, "shared")
         assert [len(one.query_ids) for one in found.values()] == [20, 20]
     with pytest.raises(DataError, match=r"^a .*without its ranking"):
-        reconciled({"a": before.keeping(0), "b": later}, "rescore")
+        reconcile({"a": before.keeping(0), "b": later}, "rescore")
     with pytest.raises(DataError, match="no query with equal judgments"):
-        reconciled({"a": before, "b": made({"new": {"d1": 1.0}}, NEW, "2")}, "shared")
+        reconcile({"a": before, "b": made({"new": {"d1": 1.0}}, NEW, "2")}, "shared")
 
 
 def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
@@ -188,18 +188,18 @@ def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
     before = made(QRELS, run, "2026-01-01", ["nDCG@5", "AP", dh.Custom("mine", len)])
     before.run = dh.evaluate(QRELS, run, "RR").keeping(10).run
     after = made(far, NEW, "2026-01-02", ["nDCG@5", "AP", dh.Custom("mine", len)])
-    found, together = reconciled({"old": before, "new": after})
+    found, together = reconcile({"old": before, "new": after})
     assert [[one.label for one in each.measures] for each in found.values()] == [["nDCG@5"]] * 2
     assert together is not None
     assert set(together.left_out) == {"AP", "mine"}
-    assert "for which too little was kept" in "; ".join(together.told())
+    assert "for which too little was kept" in "; ".join(together.describe())
     result = dh.gate(after, baseline=before)
     assert result.summary.endswith("; not compared: AP, mine")
     assert report_gate(result, marks=True).heading.startswith("⚠ run: 1 gate passed")
     alone = made(QRELS, run, "2026-01-01", ["AP"])
     alone.run = before.run
     with pytest.raises(DataError, match=r"too little .*old for AP"):
-        reconciled({"old": alone, "new": made(far, NEW, "2026-01-02", ["AP"])})
+        reconcile({"old": alone, "new": made(far, NEW, "2026-01-02", ["AP"])})
 
 
 def test_documents_that_may_have_been_renamed_are_named() -> None:
@@ -207,9 +207,9 @@ def test_documents_that_may_have_been_renamed_are_named() -> None:
     other = {**QRELS, "q07": {("bill" if doc == first else doc): one for doc, one in QRELS["q07"].items()}}
     found = compare_judgments(dh.Qrels(QRELS), dh.Qrels(other))
     assert found.find_replaced() == [("q07", first, "bill")]
-    _, together = reconciled({"old": made(QRELS, OLD, "1"), "new": made(other, OLD, "2")})
+    _, together = reconcile({"old": made(QRELS, OLD, "1"), "new": made(other, OLD, "2")})
     assert together is not None
-    assert together.renamed().startswith(f"'{first}' by 'bill' in the judgments: if these are new ids")
+    assert together.warn_of_renamed().startswith(f"'{first}' by 'bill' in the judgments: if these are new ids")
     # one that went and two that came may be anything
     assert compare_judgments(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 1, "c": 1}})).find_replaced() == []
     assert compare_judgments(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 2}})).find_replaced() == []
@@ -235,14 +235,14 @@ def test_missing_queries_of_both_stay_missing() -> None:
     """What the earlier run could have answered counts, also where an error was asked for."""
     run = {query: own for query, own in OLD.items() if query != "q02"}
     before, after = made(QRELS, run, "1", "RR"), made(REGRADED, NEW, "2", "RR")
-    found, together = reconciled({"old": before, "new": after})
+    found, together = reconcile({"old": before, "new": after})
     assert together is not None
     assert together.not_asked == ("new",)
     assert found["old"].missing_queries == ("q02",)
     assert found["old"]["RR"].values[2] == 0
     strict = made(QRELS, OLD, "1", "RR", missing="error")
-    found, _ = reconciled({"old": strict, "new": made(REGRADED, NEW, "2", "RR", missing="error")})
+    found, _ = reconcile({"old": strict, "new": made(REGRADED, NEW, "2", "RR", missing="error")})
     assert [len(one.query_ids) for one in found.values()] == [20, 20]
     skipping = made(QRELS, run, "1", "RR", missing="skip")
-    found, _ = reconciled({"old": skipping, "new": made(REGRADED, NEW, "2", "RR", missing="skip")})
+    found, _ = reconcile({"old": skipping, "new": made(REGRADED, NEW, "2", "RR", missing="skip")})
     assert [len(one.query_ids) for one in found.values()] == [19, 20]

@@ -41,7 +41,7 @@ class SharedWeights:
     reweighted: tuple[str, ...]
     left_out: Mapping[str, tuple[str, ...]]
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return what was done, in a few words."""
         names = format_list(list(self.reweighted))
         if self.are_equal:

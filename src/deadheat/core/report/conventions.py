@@ -148,8 +148,8 @@ def tell_reconciled(reconciled: Reconciled | None) -> list[Fact]:
         "changes": {name: _changes_as_data(changes) for name, changes in reconciled.changes.items()},
     }
     return [
-        Fact("together", value, "changes", "; ".join(reconciled.told()), is_note=True),
-        warning_fact("renamed?", reconciled.renamed()),
+        Fact("together", value, "changes", "; ".join(reconciled.describe()), is_note=True),
+        warning_fact("renamed?", reconciled.warn_of_renamed()),
     ]
 
 
@@ -174,5 +174,5 @@ def tell_shared_weights(shared: SharedWeights | None) -> list[Fact]:
         "reweighted": list(shared.reweighted),
         "left_out": {name: list(queries) for name, queries in shared.left_out.items()},
     }
-    text = shared.told()
+    text = shared.describe()
     return [Fact("shared_weights", value, "weights", text, is_note=True, brief=text)]

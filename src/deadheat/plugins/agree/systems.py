@@ -12,7 +12,7 @@ from deadheat.core.design import Design
 from deadheat.core.errors import DataError, DuplicateError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
-from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.reconciling import reconcile
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
 from deadheat.core.io.files import check_path
@@ -72,7 +72,7 @@ def agree_systems(
     sides = []
     for evaluations in given:
         _refuse_estimated(evaluations)
-        reconciled_side, _ = reconciled({name: evaluations[name] for name in systems})
+        reconciled_side, _ = reconcile({name: evaluations[name] for name in systems})
         sides.append(reconciled_side)
     queries = [_queries_of(side) for side in sides]
     common = queries[0] & queries[1]

@@ -30,7 +30,7 @@ from deadheat.core.evaluation.intervals import Cluster
 from deadheat.core.evaluation.labels import find_later, name_by_labels
 from deadheat.core.evaluation.open_evaluations import by_own_name, open_evaluation
 from deadheat.core.evaluation.query_columns import Weights
-from deadheat.core.evaluation.reconciling import reconciled
+from deadheat.core.evaluation.reconciling import reconcile
 from deadheat.core.evaluation.shared_weights import share_weights
 from deadheat.core.evaluation.systems import find_systems, is_system
 from deadheat.core.evaluation.together import check_asked, check_use
@@ -383,7 +383,7 @@ def compare_evaluated(
         has_weights=any(one.weights is not None for one in evaluations.values()),
     )
     evaluations, shared_weights = share_weights(evaluations)
-    evaluations, together = reconciled(evaluations, judgments)
+    evaluations, together = reconcile(evaluations, judgments)
     (first, one), *others = evaluations.items()
     for name, other in others:
         left, right = (list(map(str, each.measures)) for each in (one, other))

@@ -15,7 +15,7 @@ from deadheat.core.evaluation.intervals import Cluster, cluster_name
 from deadheat.core.evaluation.labels import Labelled, distinct_labels
 from deadheat.core.evaluation.open_evaluations import open_evaluation
 from deadheat.core.evaluation.query_columns import cluster_codes
-from deadheat.core.evaluation.reconciling import Reconciled, reconciled
+from deadheat.core.evaluation.reconciling import Reconciled, reconcile
 from deadheat.core.evaluation.shared_weights import SharedWeights, share_weights
 from deadheat.core.evaluation.stratum import names_of
 from deadheat.core.random_generators import Rng, random_generator
@@ -271,7 +271,7 @@ def _check_baseline(
     """Compare an evaluation with its baseline in each family of subsets."""
     name, baseline_name = _name_both(evaluation, opened.evaluation)
     named, shared_weights = share_weights({name: evaluation, baseline_name: opened.evaluation}, name)
-    named, together = reconciled(named, judgments)
+    named, together = reconcile(named, judgments)
     current, baseline = named[name], named[baseline_name]
     if cluster is not None:
         cluster = cluster[is_member(evaluation.query_ids, current.query_ids)]

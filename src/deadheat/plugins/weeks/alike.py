@@ -11,7 +11,7 @@ from deadheat.core.errors import DataError
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.open_evaluations import open_evaluation, shared_measures
 from deadheat.core.evaluation.query_columns import Weights, source_of_weights
-from deadheat.core.evaluation.reconciling import check_conventions, check_judged, reconciled
+from deadheat.core.evaluation.reconciling import check_conventions, check_judged, reconcile
 from deadheat.core.evaluation.shared_weights import SharedWeights, have_same_weights, weigh_as
 from deadheat.core.kernels.weighting import are_equal
 from deadheat.plugins.weeks.steps import Step, labels_of, names_of_steps, places_before, read_step
@@ -91,14 +91,14 @@ def share_weights_of_steps(
         given[step.file] = evaluation
         shared.append(read_step(step.file, evaluation, step.origin))
     if left_out:
-        told = SharedWeights(
+        shared_weights = SharedWeights(
             reference=names_of_steps(steps)[-1],
             source=source_of_weights(newest.notes),
             are_equal=are_equal(last.weights),
             reweighted=tuple(left_out),
             left_out=left_out,
         )
-        notes.append(f"weights: {told.told()}")
+        notes.append(f"weights: {shared_weights.describe()}")
     return shared
 
 
@@ -112,7 +112,7 @@ def reconcile_steps(
     steps = _note_changes(steps, evaluations)
     names = names_of_steps(steps)
     try:
-        reconciled_evaluations, how = reconciled(dict(zip(names, evaluations, strict=True)), judgments, are_pairs=True)
+        reconciled_evaluations, how = reconcile(dict(zip(names, evaluations, strict=True)), judgments, are_pairs=True)
     except DataError as error:
         if judgments is not None:
             raise
@@ -120,7 +120,7 @@ def reconcile_steps(
         newest = steps[-1].qrels_hash
         return [replace(step, is_comparable=step.qrels_hash == newest) for step in steps]
     if how is not None:
-        notes += [f"judgments: {line}" for line in how.told()[len(how.changes) :]]
+        notes += [f"judgments: {line}" for line in how.describe()[len(how.changes) :]]
     reconciled_steps: list[Step] = []
     for name, step in zip(names, steps, strict=True):
         reconciled_step = read_step(step.file, reconciled_evaluations[name], step.origin)

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray
-from deadheat.core.data.changes import Changes, compare_judgments
+from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.judging import JudgesAgain, find_kind, find_kind_of_qrels, judges_runs
 from deadheat.core.data.kind_of_judgments import DOCUMENTS
 from deadheat.core.data.qrels import Qrels
@@ -21,7 +21,7 @@ from deadheat.core.errors import ColumnError, DataError, NotKeptError, Parameter
 from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.query_columns import Weights, source_of_weights
-from deadheat.core.evaluation.reconciling import Brought
+from deadheat.core.evaluation.reconciling import Rejudged
 from deadheat.core.evaluation.shared_weights import name_source
 from deadheat.core.evaluation.together import check_use, describe_kind
 from deadheat.core.evaluation.warned import warn
@@ -331,35 +331,41 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
     return {measure: own for measure, own in lacking.items() if own.any()}
 
 
-def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:
+def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Rejudged:
     """Score the other rankings under the judgments of the reference; return also what cannot be compared then."""
     newest = evaluations[reference].qrels
-    found, differing, left_out = dict(evaluations), dict[str, Changes](), dict[Measure, None]()
-    not_asked = dict[str, set[str]]()
-    for name, one in others.items():
-        differing[name] = compare_judgments(one.qrels, newest)
-        conventions = one.conventions
+    rejudged = dict(evaluations)
+    changes = {}
+    left_out: dict[Measure, None] = {}
+    not_asked = {}
+    for name, evaluation in others.items():
+        changes[name] = compare_judgments(evaluation.qrels, newest)
+        conventions = evaluation.conventions
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
-        judgments = judgments_for(one, newest)
-        again, unknown = rescore(one.called(name), judgments, one.measures, allowing)
-        if _retrieves_judged(one, one.qrels) and not _retrieves_judged(again, judgments):
-            rule = judgments.judging_rule
-            if rule is None:
-                raise DataError(
-                    f"no document that {name} retrieved is judged any more by the judgments of {reference}",
-                    hint="if documents have new ids, use deadheat rescore --ids",
-                )
-            raise DataError(
-                rule.describe_unknown(name, reference), hint="if documents have new ids, evaluate the run again"
-            )
-        found[name] = weighted_as(
-            Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
-            one,
-            evaluations[reference],
+        judgments = judgments_for(evaluation, newest)
+        rescored, unknown = rescore(evaluation.called(name), judgments, evaluation.measures, allowing)
+        if _retrieves_judged(evaluation, evaluation.qrels) and not _retrieves_judged(rescored, judgments):
+            raise _retrieves_none(name, reference, judgments)
+        parts = rescored.parts() | {"conventions": conventions, "name": evaluation.name}
+        rejudged[name] = weighted_as(Evaluation(rescored, **parts), evaluation, evaluations[reference])
+        not_asked[name] = never_asked(evaluation, newest)
+        for measure in evaluation.measures:
+            if measure.label in unknown:
+                left_out[measure] = None
+    return Rejudged(rejudged, changes, tuple(left_out), not_asked)
+
+
+def _retrieves_none(name: str, reference: str, judgments: Qrels) -> DataError:
+    """Return the error of a ranking of which nothing is judged any more."""
+    rule = judgments.judging_rule
+    if rule is not None:
+        return DataError(
+            rule.describe_unknown(name, reference), hint="if documents have new ids, evaluate the run again"
         )
-        not_asked[name] = never_asked(one, newest)
-        left_out |= {measure: None for measure in one.measures if measure.label in unknown}
-    return found, differing, left_out, not_asked
+    return DataError(
+        f"no document that {name} retrieved is judged any more by the judgments of {reference}",
+        hint="if documents have new ids, use deadheat rescore --ids",
+    )
 
 
 def _retrieves_judged(evaluation: Evaluation, judgments: Qrels) -> bool:
