@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from deadheat.core.arrays import is_member
@@ -25,7 +26,8 @@ from deadheat.core.wording import format_level
 
 FOR_PEOPLE = ("traditional", "difference")
 APART = {
-    **{name: name for name in FOR_PEOPLE},
+    "traditional": "traditional",
+    "difference": "difference",
     "mean_difference": "mean",
     "max_difference": "max",
     "std_difference": "distance_std",
@@ -33,14 +35,19 @@ APART = {
     "traditional_std": "traditional_std",
 }
 """What there is of a rule beside the exact values, and the attribute of a `RuleDifference`."""
-OF_TIES_BY_QUERY = (
+TIE_COLUMNS_BY_QUERY = (
     Column("tie_std", "tie std", spare=1),
     Column("tie_min", "tie min", spare=-1),
     Column("tie_max", "tie max", spare=-1),
 )
 """What the table of queries shows of the orders of ties."""
 NOTHING = Span(math.nan, math.nan)
-DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
+DETAILS = {
+    "standard_error": "standard_error",
+    "query_standard_error": "query_standard_error",
+    "tie_share": "tie_share",
+    **KNOWN,
+}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
 
 
@@ -53,7 +60,7 @@ def columns_of_strata(names: Sequence[str]) -> list[Column]:
     return [Column(name, name, lambda row, n=n: row["stratum"][n]) for n, name in enumerate(names)]
 
 
-def inside(labels: tuple[str, ...]) -> str:
+def format_stratum(labels: tuple[str, ...]) -> str:
     """Return what follows the name of a run in sentences, if only a stratum is meant."""
     return f" ({', '.join(labels)})" if labels else ""
 
@@ -96,43 +103,41 @@ def tabulate_scores(
             _add_bars(cells_of_parts)
         for part, own_cells in zip(parts, cells_of_parts, strict=True):
             cells[part.labels, part.run, measure.label] = own_cells
+    rows = []
+    for labels in dict.fromkeys(part.labels for part in parts):
+        for measure in measures:
+            cells_of_runs = [cells.get((labels, run, measure.label)) for run in range(len(names))]
+            rows.append(((*labels, measure.label), cells_of_runs))
+    is_stratified = bool(columns)
+    rule = beside[0].ties if beside else ""
     return tabulate_groups(
-        "strata" if columns else "scores",
+        "strata" if is_stratified else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
-        _columns(
-            measures,
-            list(cells.values()),
-            level,
-            beside[0].ties if beside else "",
-            ranges,
-            is_stratified=bool(columns),
-        ),
-        (
-            ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
-            for labels in dict.fromkeys(part.labels for part in parts)
-            for one in measures
-        ),
+        _columns(measures, list(cells.values()), level, rule, ranges, is_stratified=is_stratified),
+        rows,
         names,
-        main=1 if columns else 0,
-        has_blocks=bool(columns),
+        main=1 if is_stratified else 0,
+        has_blocks=is_stratified,
     )
 
 
 def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
     """Return the quantiles over queries with intervals of this level, of each measure that is of single queries."""
-    return {
-        ((*part.labels, scores.measure.label, f"{quantile:g}"), part.run): scores.quantile(
-            quantile, confidence_level=level
-        )
-        for part in parts
-        for scores in part.evaluation
-        if not scores.measure.only_total
-        for quantile in quantiles
-    }
+    intervals: Quantiles = {}
+    if not quantiles:  # of very many strata, the evaluations take long to make
+        return intervals
+    for part in parts:
+        for scores in part.evaluation:
+            if scores.measure.only_total:
+                continue
+            for quantile in quantiles:
+                labels = (*part.labels, scores.measure.label, f"{quantile:g}")
+                intervals[labels, part.run] = scores.quantile(quantile, confidence_level=level)
+    return intervals
 
 
 def tabulate_quantiles(
-    found: Quantiles,
+    intervals: Quantiles,
     names: Sequence[str],
     *,
     level: float,
@@ -143,7 +148,7 @@ def tabulate_quantiles(
 
     Parameters
     ----------
-    found : Quantiles
+    intervals : Quantiles
     names : sequence of str
         Of the runs.
     level : float
@@ -152,20 +157,22 @@ def tabulate_quantiles(
         The stratum columns, if the parts are strata.
     title : str, default "Quantiles over queries"
     """
-    counts = {one.n_queries for one in found.values()}
+    counts = {interval.n_queries for interval in intervals.values()}
+    shown = [
+        Column("value", "value"),
+        Column("interval", level_heading(level, counts), span_of),
+        Column("n_queries", "n", is_data=len(counts) < 2),
+    ]
+    for key, attribute in KNOWN.items():
+        shown.append(Column(key, key, attrgetter(attribute), is_data=True))
+    rows = []
+    for labels in dict.fromkeys(labels for labels, _ in intervals):
+        rows.append((labels, [intervals.get((labels, run)) for run in range(len(names))]))
     return tabulate_groups(
         "quantiles",
         (*(Column(column, column) for column in columns), MEASURE, Column("quantile", "quantile")),
-        (
-            Column("value", "value"),
-            Column("interval", level_heading(level, counts), span_of),
-            Column("n_queries", "n", is_data=len(counts) < 2),
-            *(Column(key, key, lambda one, name=name: getattr(one, name), is_data=True) for key, name in KNOWN.items()),
-        ),
-        (
-            (labels, [found.get((labels, run)) for run in range(len(names))])
-            for labels in dict.fromkeys(labels for labels, _ in found)
-        ),
+        shown,
+        rows,
         names,
         title=title,
     )
@@ -214,12 +221,20 @@ def _cells(part: Part, name: str, smallest: int, beside: Sequence[Evaluation]) -
             cells["interval"] = span_of(interval)
             for key, attribute in DETAILS.items():
                 cells[key] = getattr(interval, attribute, None)
-    for other in beside:
-        evaluation = part.evaluation
-        scores_by_rule = other[name].select(is_member(other.query_ids, evaluation.query_ids))
-        apart = difference_of(evaluation[name], scores_by_rule, other.ties)
-        cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
-        cells |= {key: cell_of(measure, cells[key]) for key in FOR_PEOPLE}
+    for evaluation_by_rule in beside:
+        cells |= _cells_of_rule(part.evaluation, evaluation_by_rule, name)
+    return cells
+
+
+def _cells_of_rule(evaluation: Evaluation, evaluation_by_rule: Evaluation, name: str) -> dict[str, Any]:
+    """Return what the columns of a rule can show of a measure, for the queries of the exact evaluation."""
+    scores = evaluation[name]
+    is_in_part = is_member(evaluation_by_rule.query_ids, evaluation.query_ids)
+    scores_by_rule = evaluation_by_rule[name].select(is_in_part)
+    difference = difference_of(scores, scores_by_rule, evaluation_by_rule.ties)
+    cells = {key: getattr(difference, attribute) for key, attribute in APART.items()}
+    for key in FOR_PEOPLE:
+        cells[key] = cell_of(scores.measure, cells[key])
     return cells
 
 
@@ -247,7 +262,7 @@ def _mean_ranges(scores: Scores, ranges: Sequence[RangeColumn]) -> dict[str, Cel
 
 def _columns(
     measures: Sequence[Measure],
-    found: Sequence[Mapping[str, Any]],
+    cells: Sequence[Mapping[str, Any]],
     level: float | None,
     rule: str,
     ranges: Sequence[RangeColumn],
@@ -255,30 +270,51 @@ def _columns(
     is_stratified: bool,
 ) -> list[Column]:
     """Return the columns of a group, of all that :func:`_cells` has."""
-    counts = {one[key] for one in found for key in ("n_queries", "n_all")}
-    has_intervals, is_wide = level is not None, is_stratified or level is not None
-    spares = (1, 2, 2) if is_wide else (-2, -1, -1)  # what a narrow screen leaves out
+    counts = {row[key] for row in cells for key in ("n_queries", "n_all")}
+    has_one_count = len(counts) < 2
+    has_intervals = level is not None
     n_queries = Column("n_queries", "n")  # people read it where it differs: some measures leave queries out
-    headings = {**{key: key for key in APART}, "traditional": TIE_HEADINGS.get(rule, "")}
-    knows_ties = any(measure.knows_ties for measure in measures)
-    columns = [
-        (is_stratified, n_queries),
-        (True, Column("value", TIE_HEADINGS["expected"] if rule else mean_heading(measures))),
-        *((bool(rule), Column(key, headings[key], is_data=key not in FOR_PEOPLE)) for key in APART),
-        (has_intervals, Column("interval", level_heading(level or 0.0, set() if is_stratified else counts))),
-        (has_intervals and len(found) > len(measures), Column("bar", "", spare=3)),  # beside others only
-        *((has_intervals, Column(key, key, is_data=True)) for key in DETAILS),
-        (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
-        *(
-            (knows_ties, Column(key, key.replace("_", " "), spare=own))
-            for key, own in zip(TIE_NUMBERS, spares, strict=True)
-        ),
-        *((True, Column(one.key, one.heading, ends=one.ends)) for one in ranges),
-        (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
-        (any(measure.total for measure in measures), Column("total", "total", is_data=True)),
-        (is_stratified, Column("is_small", "small", is_data=True)),
-    ]
-    return [column for is_shown, column in columns if is_shown]
+    columns = []
+    if is_stratified:
+        columns.append(n_queries)
+    columns.append(Column("value", TIE_HEADINGS["expected"] if rule else mean_heading(measures)))
+    if rule:
+        columns += _columns_of_rule(rule)
+    if level is not None:
+        columns.append(Column("interval", level_heading(level, set() if is_stratified else counts)))
+        if len(cells) > len(measures):  # bars are read beside others
+            columns.append(Column("bar", "", spare=3))
+        columns += [Column(key, key, is_data=True) for key in DETAILS]
+        if not is_stratified:
+            columns.append(replace(n_queries, is_data=has_one_count))
+    if any(measure.knows_ties for measure in measures):
+        columns += _columns_of_ties(is_wide=is_stratified or has_intervals)
+    columns += [Column(column.key, column.heading, ends=column.ends) for column in ranges]
+    if not is_stratified and not has_intervals:
+        columns.append(replace(n_queries, is_detail=has_one_count))
+    if any(measure.total for measure in measures):
+        columns.append(Column("total", "total", is_data=True))
+    if is_stratified:
+        columns.append(Column("is_small", "small", is_data=True))
+    return columns
+
+
+def _columns_of_rule(rule: str) -> list[Column]:
+    """Return the columns of a rule that is beside the exact values; people see the first two."""
+    columns = []
+    for key in APART:
+        heading = TIE_HEADINGS.get(rule, "") if key == "traditional" else key
+        columns.append(Column(key, heading, is_data=key not in FOR_PEOPLE))
+    return columns
+
+
+def _columns_of_ties(*, is_wide: bool) -> list[Column]:
+    """Return the columns of what tie orders make of a mean; a narrow screen leaves those of a wide table out."""
+    spares = (1, 2, 2) if is_wide else (-2, -1, -1)
+    columns = []
+    for key, spare in zip(TIE_NUMBERS, spares, strict=True):
+        columns.append(Column(key, key.replace("_", " "), spare=spare))
+    return columns
 
 
 def level_heading(level: float, counts: set[int]) -> str:
@@ -289,7 +325,11 @@ def level_heading(level: float, counts: set[int]) -> str:
     >>> level_heading(0.95, {25}), level_heading(0.95, {9, 25})
     ('95% CI (n=25)', '95% CI')
     """
-    return f"{format_level(level)} CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
+    heading = f"{format_level(level)} CI"
+    if len(counts) == 1:
+        (n_queries,) = counts
+        heading += f" (n={n_queries:,})"
+    return heading
 
 
 def list_queries(
@@ -305,60 +345,80 @@ def list_queries(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    rule = beside[0].ties if beside else ""
+    measures = evaluations[0].measures
     ranges = range_columns(evaluations)
-    knows_ties = any(measure.knows_ties for measure in evaluations[0].measures)
-    shown = (
-        Column("value", TIE_HEADINGS["expected"] if rule else "value"),
-        *((Column("traditional", TIE_HEADINGS[rule]), Column("difference", "difference")) if rule else ()),
-        *(OF_TIES_BY_QUERY if knows_ties else ()),
-        *(Column(one.key, one.heading, ends=one.ends) for one in ranges),
-    )
-    columns = [_by_query(one, beside[n : n + 1], ranges) for n, one in enumerate(evaluations)]
-    stratum_of: dict[str, Stratum] = {}
-    for of_run in strata:
-        own = of_run.whole.query_ids.tolist()
-        values = ([value or NONE for value in of_run.queries.column(name, own)] for name in of_run.columns)
-        stratum_of |= zip(own, zip(*values, strict=True), strict=True)
+    shown = [Column("value", "value")]
+    if beside:
+        rule = beside[0].ties
+        shown = [
+            Column("value", TIE_HEADINGS["expected"]),
+            Column("traditional", TIE_HEADINGS[rule]),
+            Column("difference", "difference"),
+        ]
+    if any(measure.knows_ties for measure in measures):
+        shown += TIE_COLUMNS_BY_QUERY
+    shown += [Column(column.key, column.heading, ends=column.ends) for column in ranges]
+    cells_of_runs = []
+    for run, evaluation in enumerate(evaluations):
+        cells_of_runs.append(_cells_by_query(evaluation, beside[run : run + 1], ranges))
+    stratum_of = _assign_strata(strata)
     ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
     if strata:
         distinct = list(dict.fromkeys(stratum_of.values()))
         rank_of_stratum = dict(zip(distinct, rank_strata(distinct).tolist(), strict=True))
-        ids.sort(key=lambda query: rank_of_stratum[stratum_of[query]])
-    rows = [
-        Row(
-            (*(keys_of(stratum_of[query]) if strata else ()), query, measure.label),
-            tuple(column.get((query, str(measure)), (None,) * len(shown)) for column in columns),
-        )
-        for query in ids
-        for measure in evaluations[0].measures
-    ]
+        ids.sort(key=lambda query_id: rank_of_stratum[stratum_of[query_id]])
+    nothing = (None,) * len(shown)
+    rows = []
+    for query_id in ids:
+        keys = keys_of(stratum_of[query_id]) if strata else ()
+        for measure in measures:
+            cells = tuple(cells_of_run.get((query_id, str(measure)), nothing) for cells_of_run in cells_of_runs)
+            rows.append(Row((*keys, query_id, measure.label), cells))
+    stratum_columns = strata[0].columns if strata else ()
     return Table(
         "per_query",
-        (*[Column(name, name) for one in strata[:1] for name in one.columns], QUERY, MEASURE),
-        shown,
+        (*(Column(name, name) for name in stratum_columns), QUERY, MEASURE),
+        tuple(shown),
         tuple(rows),
         tuple(evaluation.name for evaluation in evaluations),
     )
 
 
-def _by_query(
+def _assign_strata(strata_of_runs: Sequence[Strata]) -> dict[str, Stratum]:
+    """Return the values of each query in the stratum columns, which label it; one without a value is in `NONE`."""
+    stratum_of: dict[str, Stratum] = {}
+    for strata in strata_of_runs:
+        ids = strata.whole.query_ids.tolist()
+        columns = []
+        for name in strata.columns:
+            columns.append([value or NONE for value in strata.queries.column(name, ids)])
+        stratum_of |= zip(ids, zip(*columns, strict=True), strict=True)
+    return stratum_of
+
+
+def _cells_by_query(
     evaluation: Evaluation, beside: Sequence[Evaluation], ranges: Sequence[RangeColumn]
 ) -> dict[tuple[str, str], tuple[Cell, ...]]:
     """Return the cells of each query and measure."""
-    found: dict[tuple[str, str], tuple[Cell, ...]] = {}
+    rows: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for scores in evaluation:
-        others = [one[scores.measure] for one in beside]
-        of_rule = [column for other in others for column in (other.values, differences(scores, other))]
-        of_ties = [scores.tie_std, scores.tie_min, scores.tie_max] if scores.measure.knows_ties else []
-        numbers = [scores.values, *of_rule, *of_ties]
-        columns: list[list[float]] = [column.tolist() for column in numbers]
-        cells: list[Sequence[Cell]] = [list(map(count_cell, own)) if scores.measure.total else own for own in columns]
-        for column in ranges:
-            cells.append(_ranges_by_query(scores, column))
-        name = str(scores.measure)
-        found |= {(query, name): tuple(row) for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
-    return found
+        measure = scores.measure
+        numbers = [scores.values]
+        for evaluation_by_rule in beside:
+            scores_by_rule = evaluation_by_rule[measure]
+            numbers += [scores_by_rule.values, differences(scores, scores_by_rule)]
+        if measure.knows_ties:
+            numbers += [scores.tie_std, scores.tie_min, scores.tie_max]
+        cells: list[Sequence[Cell]] = []
+        for column_of_numbers in numbers:
+            column: list[float] = column_of_numbers.tolist()
+            cells.append([count_cell(value) for value in column] if measure.total else column)
+        for range_column in ranges:
+            cells.append(_ranges_by_query(scores, range_column))
+        name = str(measure)
+        for query_id, *row in zip(scores.query_ids.tolist(), *cells, strict=True):
+            rows[query_id, name] = tuple(row)
+    return rows
 
 
 def _ranges_by_query(scores: Scores, column: RangeColumn) -> list[Cell]:

@@ -12,7 +12,7 @@ from deadheat.core.measures import AP, Measure
 from deadheat.core.report.cells import OF_FEW, format_cell
 from deadheat.core.report.conventions import tell_ties
 from deadheat.core.report.model import Fact, note_fact, prose_fact, warning_fact
-from deadheat.core.report.of_strata import few_queries
+from deadheat.core.report.of_strata import describe_small_strata
 from deadheat.core.report.totals import tell_counts
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_list
@@ -192,7 +192,7 @@ def _of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> list[Fac
         prose_fact("strata", "" if groupings else told),
         note_fact("strata", f"{lacking}: no case has a {' and a '.join(by)}" if lacking else ""),
         Fact("small_strata", small),
-        note_fact(OF_FEW, few_queries(small, SMALLEST, unit="cases") if small else ""),
+        note_fact(OF_FEW, describe_small_strata(small, SMALLEST, unit="cases") if small else ""),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.report.cells import Span, format_cell
 from deadheat.core.report.model import Fact, prose_fact
-from deadheat.core.report.score_tables import inside
+from deadheat.core.report.score_tables import format_stratum
 from deadheat.core.wording import format_count, format_list
 
 
@@ -42,7 +42,7 @@ def _tell_assumption(evaluations: Sequence[Evaluation]) -> list[Fact]:
 
 def facts_of_comparison(parts: Mapping[tuple[str, ...], Any]) -> list[Fact]:
     """Say which differences labels of unjudged documents could reverse, and of which that is not known."""
-    placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
+    placed = [(format_stratum(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
     if not placed:
         return []
     keys = ("measure", "system", "baseline", "low", "high", "is_attained")

@@ -36,7 +36,7 @@ from deadheat.core.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.core.report.score_tables import columns_of_strata, inside, level_heading
+from deadheat.core.report.score_tables import columns_of_strata, format_stratum, level_heading
 from deadheat.core.report.totals import (
     add_totals,
     as_cell,
@@ -526,7 +526,7 @@ def _name_intervals(parts: Parts) -> list[tuple[str, str, Interval]]:
     named: list[tuple[str, str, Interval]] = []
     for stratum, part in parts.items():
         for (system, measure), interval in part.intervals.items():
-            named.append((measure, f"{measure} of {system}{inside(stratum)}", interval))
+            named.append((measure, f"{measure} of {system}{format_stratum(stratum)}", interval))
     return named
 
 
@@ -535,7 +535,7 @@ def _name_differences(parts: Parts) -> list[tuple[str, Pair]]:
     named: list[tuple[str, Pair]] = []
     for stratum, part in parts.items():
         for pair in part.pairs.where(_telling(part.pairs)):
-            named.append((f"{pair.measure} of {pair.system} - {pair.baseline}{inside(stratum)}", pair))
+            named.append((f"{pair.measure} of {pair.system} - {pair.baseline}{format_stratum(stratum)}", pair))
     return named
 
 

@@ -26,7 +26,7 @@ from deadheat.core.report.model import (
     registers_report,
     tabulate,
 )
-from deadheat.core.report.of_strata import few_queries, overlapping
+from deadheat.core.report.of_strata import describe_small_strata, tell_overlap
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.scalars import as_integer
 from deadheat.core.wording import format_path, format_seed
@@ -193,8 +193,8 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
     distinct = set[str]().union(*(one.query_ids.tolist() for one in parts.values()))
     strata = [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {source}"),
-        *overlapping(n_listed - len(distinct)),
-        *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
+        *tell_overlap(n_listed - len(distinct)),
+        *([Fact("small", list(small), "small", describe_small_strata(small, SMALLEST))] if small else []),
     ]
     return [
         *tell_absent(comparison, queries),
