@@ -51,7 +51,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     """
     from deadheat.plugins.ties.orders import orders_of_query
     from deadheat.plugins.ties.profile import CUTOFFS, tie_profile
-    from deadheat.plugins.ties.report import report_orders, report_profile, with_second_key
+    from deadheat.plugins.ties.report import add_second_key, report_orders, report_profile
 
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
@@ -84,7 +84,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         )
     if keys := asked().get("then_by"):
         keyed = tie_profile(open_run(run), judgments, (), measures, **own)
-        report = with_second_key(report, profile, keyed, ", then ".join(map(label, keys)))
+        report = add_second_key(report, profile, keyed, ", then ".join(map(label, keys)))
     if output.form == "csv" and qrels is not None and not per_query:
         report = replace(report, tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")))
     output.print(with_companions(report, [("", profile, {})], [one.measure.label for one in profile.decided]))

@@ -1,7 +1,10 @@
 """Reports of the ties of one run: how many there are, what they decide, and every order of one query."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 
+from deadheat.core.evaluation.rule_difference import RuleDifference
 from deadheat.core.report.cells import Cell, count_cell, format_cell, share_cell
 from deadheat.core.report.conventions import TIE_HEADINGS, describe_ties
 from deadheat.core.report.data_facts import tell_unshared, warn_of_nothing_judged
@@ -18,12 +21,11 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.totals import TIE_NUMBERS, as_cell, cell_of, mean_heading, span_of_ties, tell_counts
-from deadheat.core.structures import group_values
 from deadheat.core.wording import BROKEN_BY, format_count
 from deadheat.plugins.ties.decided import Decided
 from deadheat.plugins.ties.orders import TieOrders
 from deadheat.plugins.ties.profile import CountRange, TieProfile
-from deadheat.plugins.ties.stability import RULE_OF_THUMB, VISIBLE, Recommendation
+from deadheat.plugins.ties.stability import RULE_OF_THUMB, VISIBLE, Recommendation, Stability
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 COLUMNS = {
@@ -45,19 +47,24 @@ TIES = tuple(Column(key, key.replace("_", " ")) for key in TIE_NUMBERS)
 
 def report_orders(listed: TieOrders, query_id: str) -> Report:
     """Return the report of every order of the ties of one query."""
-    names = {"first_relevant": "first relevant", **{name: name for name in listed.by_measure}}
+    columns = [Column("first_relevant", "first relevant")]
+    mean_texts = []
+    for label, values in listed.by_measure.items():
+        columns.append(Column(label, label))
+        mean_texts.append(f"{label} {format_cell(float(values.mean()))}")
     table = tabulate(
         "orders",
         (Column("order", "order", lambda row: " ".join(row["order"])),),
-        [Column(key, heading, lambda row, key=key: row[key]) for key, heading in names.items()],
+        columns,
         listed.to_polars().to_dicts(),
         main=1,
     )
-    means = ", ".join(f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
+    means = ", ".join(mean_texts)
+    n_orders = format_count(len(listed.orders), "order")
     return Report(
         (table,),
         (replace(prose_fact("mean over the orders", means), brief=means),),
-        heading=f"{format_count(len(listed.orders), 'order')} of the ties of query {query_id}, equally likely",
+        heading=f"{n_orders} of the ties of query {query_id}, equally likely",
     )
 
 
@@ -84,42 +91,27 @@ def report_profile(
     digits : int, optional
         Decimals of the numbers in sentences.
     """
-    worst = [
-        {"measure": one.measure.label, "value": query.mean, **vars(query)}
-        for one in (profile.decided if every_measure else profile.decided[:1])
-        for query in one.worst
-    ]
-    tables = [
-        *([_per_query(profile)] if per_query else []),
-        tabulate(
-            "cutoffs",
-            [Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))],
-            [Column("n_queries", "queries"), Column("share", "share", lambda cut: share_cell(cut.share))],
-            profile.cuts,
-            title="Queries in which the cutoff cuts a tie",
-            is_extra=bool(profile.decided),
-        ),
-        *([_measures(profile.decided)] if profile.decided else []),
-        tabulate(
-            "worst_queries",
-            (MEASURE, QUERY),
-            (Column("value", "mean"), *TIES),
-            worst,
-            title="Queries that depend on it most",
-            is_extra=True,
-        ),
-        *([_stability(profile), _correlations(profile)] if profile.decided else []),
-    ]
+    tables = []
+    if per_query:
+        tables.append(_tabulate_queries(profile))
+    tables.append(_tabulate_cutoffs(profile))
+    if profile.decided:
+        tables.append(_tabulate_measures(profile.decided))
+    tables.append(_tabulate_worst(profile.decided if every_measure else profile.decided[:1]))
+    if profile.decided:
+        tables.append(_tabulate_stability(profile))
+        tables.append(_tabulate_correlations(profile))
+    facts = _recommend(profile)
+    facts += _list_facts(profile, missing)
+    facts += tell_counts([decided.measure for decided in profile.decided])
+    if profile.decided:
+        facts += summarise(COLUMNS)
+    n_queries = format_count(profile.n_queries, "query", "queries")
+    n_documents = format_count(profile.n_documents, "document")
     return Report(
-        tuple(one for one in tables if one.rows),
-        (
-            *_recommended(profile),
-            *_facts(profile, missing),
-            *tell_counts([one.measure for one in profile.decided]),
-            *(summarise(COLUMNS) if profile.decided else ()),
-        ),
-        f"{profile.name}: {format_count(profile.n_queries, 'query', 'queries')},"
-        f" {format_count(profile.n_documents, 'document')}",
+        tuple(table for table in tables if table.rows),
+        tuple(facts),
+        f"{profile.name}: {n_queries}, {n_documents}",
         headline=_headline(profile, digits),
         summary=summarise(_describe_ties(profile)),
     )
@@ -127,30 +119,33 @@ def report_profile(
 
 def _headline(profile: TieProfile, digits: int | None) -> str:
     """Say whether ties have to be counted exactly; empty without judgments."""
-    found = profile.recommendation
+    recommendation = profile.recommendation
     if profile.rule is None:
         return ""
-    if found is None:
-        why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
-        return f"No recommendation: {why}."
-    if found.is_exact:
-        low, high = format_cell(found.low, digits), format_cell(found.high, digits)
-        return f"Count ties exactly: their order alone moves {found.measure.label} between {low} and {high}."
-    if any(one.n_queries for one in profile.decided):
+    if recommendation is None:
+        reason = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
+        return f"No recommendation: {reason}."
+    if recommendation.is_exact:
+        low = format_cell(recommendation.low, digits)
+        high = format_cell(recommendation.high, digits)
+        return f"Count ties exactly: their order alone moves {recommendation.measure.label} between {low} and {high}."
+    if any(decided.n_queries for decided in profile.decided):
         return f"Any rule for ties will do for means: their order moves none by {VISIBLE:g} or more."
     return "Any rule for ties will do: no order of equal scores changes any value."
 
 
 def _describe_ties(profile: TieProfile) -> dict[str, str]:
     """Return how many queries and documents tie, the largest tie, and signs that scores are coarse."""
-    found, facts = profile.recommendation, {}
-    if found is not None:
-        decided = f"in {found.n_decided:,} of {format_count(found.n_queries, 'query', 'queries')}"
-        facts["decided"] = f"{found.measure.label} {decided}"
-    queries = _part(profile.n_queries_with_ties, profile.n_queries)
-    facts["queries with ties"] = queries
-    in_ties = f", in {format_count(profile.n_ties, 'tie')}" if profile.n_ties else ""
-    facts["documents in ties"] = _part(profile.n_tied, profile.n_documents) + in_ties
+    facts = {}
+    recommendation = profile.recommendation
+    if recommendation is not None:
+        n_queries = format_count(recommendation.n_queries, "query", "queries")
+        facts["decided"] = f"{recommendation.measure.label} in {recommendation.n_decided:,} of {n_queries}"
+    facts["queries with ties"] = _format_part(profile.n_queries_with_ties, profile.n_queries)
+    tied_documents = _format_part(profile.n_tied, profile.n_documents)
+    if profile.n_ties:
+        tied_documents += f", in {format_count(profile.n_ties, 'tie')}"
+    facts["documents in ties"] = tied_documents
     largest = profile.largest
     if largest:
         size = f"{largest.n_documents:,} documents with score {largest.score:.15g}"
@@ -159,57 +154,55 @@ def _describe_ties(profile: TieProfile) -> dict[str, str]:
     return facts
 
 
-def _recommended(profile: TieProfile) -> list[Fact]:
+def _recommend(profile: TieProfile) -> list[Fact]:
     """Return for programs whether ties have to be counted exactly, and say what the rule of thumb says."""
     if profile.rule is None:
         return []
-    reasons = group_values(
-        (correlation.undefined, one.difference.measure.label)
-        for one in profile.stability
-        for correlation in (one.with_tie_ratio, one.with_largest_tie)
-        if correlation.undefined
-    )
-    uncorrelated = "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items())
-    return [
-        *([Fact("recommendation", None)] if profile.recommendation is None else _rule_of_thumb(profile.recommendation)),
-        Fact("beside", profile.rule, "beside", f"{profile.rule}: {describe_ties(profile.rule, None)}"),
-        prose_fact("no correlation", uncorrelated),
-    ]
+    facts = [Fact("recommendation", None)]
+    if profile.recommendation is not None:
+        facts = _describe_recommendation(profile.recommendation)
+    facts.append(Fact("beside", profile.rule, "beside", f"{profile.rule}: {describe_ties(profile.rule, None)}"))
+    measures_by_reason: dict[str, dict[str, None]] = {}
+    for stability in profile.stability:
+        for correlation in (stability.with_tie_ratio, stability.with_largest_tie):
+            if correlation.undefined:
+                measures = measures_by_reason.setdefault(correlation.undefined, {})
+                measures[stability.difference.measure.label] = None
+    reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in measures_by_reason.items()]
+    facts.append(prose_fact("no correlation", "; ".join(reasons)))
+    return facts
 
 
-def _rule_of_thumb(found: Recommendation) -> list[Fact]:
-    """Say what a rule that only counts queries with ties would say of counting them exactly."""
-    held = {
-        "is_exact": found.is_exact,
-        "measure": found.measure.label,
-        "tie_min": found.low,
-        "tie_max": found.high,
-        "n_queries": found.n_decided,
-        "n_evaluated": found.n_queries,
+def _describe_recommendation(recommendation: Recommendation) -> list[Fact]:
+    """Say whether to count ties exactly, and what a rule that only counts queries with ties would say of it."""
+    by_values = {
+        "is_exact": recommendation.is_exact,
+        "measure": recommendation.measure.label,
+        "tie_min": recommendation.low,
+        "tie_max": recommendation.high,
+        "n_queries": recommendation.n_decided,
+        "n_evaluated": recommendation.n_queries,
     }
-    is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
-    text = f"{_part(n_with_ties, found.n_of_run)} queries with ties: {'count exactly' if is_exact else 'any rule'}"
-    if not found.agrees:
-        text += "; wrong here"
+    is_exact = recommendation.is_exact_by_rule_of_thumb
     by_rule = {
         "is_exact": is_exact,
         "percent": RULE_OF_THUMB,
-        "n_queries_with_ties": n_with_ties,
-        "agrees": found.agrees,
+        "n_queries_with_ties": recommendation.n_with_ties,
+        "agrees": recommendation.agrees,
     }
+    queries = _format_part(recommendation.n_with_ties, recommendation.n_of_run)
+    advice = "count exactly" if is_exact else "any rule"
+    text = f"{queries} queries with ties: {advice}"
+    if not recommendation.agrees:
+        text += "; wrong here"
     return [
-        Fact("recommendation", held),
-        Fact("rule_of_thumb", by_rule, f"{limit} rule", text),
+        Fact("recommendation", by_values),
+        Fact("rule_of_thumb", by_rule, f"{RULE_OF_THUMB}% rule", text),
     ]
 
 
-def _facts(profile: TieProfile, missing: str) -> list[Fact]:
-    size, largest, distinct = profile.tie_size, profile.largest, profile.distinct_scores
-    of_query = ""
-    if largest:
-        mean, mean_of_largest = format_cell(profile.mean_ties, 2), format_cell(profile.mean_largest_tie, 2)
-        of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
-    data = "; ".join(profile.notes)
+def _list_facts(profile: TieProfile, missing: str) -> list[Fact]:
+    """Return the numbers of a profile for programs, and for people those that have a line of their own."""
     facts = [
         Fact("run", profile.name),
         Fact("n_queries", profile.n_queries),
@@ -217,121 +210,190 @@ def _facts(profile: TieProfile, missing: str) -> list[Fact]:
         Fact("n_queries_with_ties", profile.n_queries_with_ties),
         Fact("n_tied", profile.n_tied),
         Fact("n_ties", profile.n_ties),
-        Fact("mean_ties", profile.mean_ties, "ties a query", of_query),
-        Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else ""),
-        Fact("largest_tie", asdict(largest) if largest else None),
-        Fact("mean_largest_tie", profile.mean_largest_tie),
-        Fact("distinct_scores", asdict(distinct), "distinct scores", f"{_spread(distinct)} a query"),
-        Fact("n_levels", profile.n_levels),
-        Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
-        Fact("decimals", profile.decimals),
-        Fact("grid", profile.grid),
-        Fact("notes", list(profile.notes), "data", data, is_note=True, brief=data),
     ]
+    facts += _describe_sizes(profile)
+    facts += _describe_levels(profile)
+    notes = "; ".join(profile.notes)
+    facts.append(Fact("notes", list(profile.notes), "data", notes, is_note=True, brief=notes))
     if profile.decided:
-        unjudged = "" if profile.is_judged else warn_of_nothing_judged(profile.name)
-        facts.append(Fact("nothing_judged", not profile.is_judged, "WARNING", unjudged, is_warning=True))
+        warning = "" if profile.is_judged else warn_of_nothing_judged(profile.name)
+        facts.append(Fact("nothing_judged", not profile.is_judged, "WARNING", warning, is_warning=True))
         facts += tell_unshared([profile], missing, is_alone=True, is_note=False)
     return facts
+
+
+def _describe_sizes(profile: TieProfile) -> list[Fact]:
+    """Return how many ties a query has, and how large they are."""
+    ties_of_query = ""
+    largest_tie = None
+    if profile.largest:
+        mean = format_cell(profile.mean_ties, 2)
+        mean_of_largest = format_cell(profile.mean_largest_tie, 2)
+        ties_of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
+        largest_tie = asdict(profile.largest)
+    tie_size = None
+    size_text = ""
+    if profile.tie_size:
+        tie_size = asdict(profile.tie_size)
+        size_text = _format_range(profile.tie_size)
+    return [
+        Fact("mean_ties", profile.mean_ties, "ties a query", ties_of_query),
+        Fact("tie_size", tie_size, "documents a tie", size_text),
+        Fact("largest_tie", largest_tie),
+        Fact("mean_largest_tie", profile.mean_largest_tie),
+    ]
+
+
+def _describe_levels(profile: TieProfile) -> list[Fact]:
+    """Return how many different scores there are, and how they are written."""
+    distinct = profile.distinct_scores
+    levels = [{"score": score, "n_documents": n} for score, n in profile.levels]
+    return [
+        Fact("distinct_scores", asdict(distinct), "distinct scores", f"{_format_range(distinct)} a query"),
+        Fact("n_levels", profile.n_levels),
+        Fact("levels", levels),
+        Fact("decimals", profile.decimals),
+        Fact("grid", profile.grid),
+    ]
 
 
 def _describe_scores(profile: TieProfile) -> list[str]:
     """Return signs that scores are coarser than a ranking needs; without one how fine they are."""
     decimals = profile.decimals
-    levels = ", ".join(f"{score:.15g} ({n:,})" for score, n in profile.levels)
     written = "more than 15 decimals" if decimals is None else format_count(decimals, "decimal")
-    has_few = decimals is not None and decimals <= FEW_DECIMALS
     signs = []
     if profile.levels:
-        signs.append(f"{format_count(profile.n_levels, 'level')} in the whole run (documents): {levels}")
-    if has_few:
-        signs.append(f"at most {written}" if decimals else "whole numbers")
+        n_levels = format_count(profile.n_levels, "level")
+        levels = ", ".join(f"{score:.15g} ({n:,})" for score, n in profile.levels)
+        signs.append(f"{n_levels} in the whole run (documents): {levels}")
+    if decimals == 0:
+        signs.append("whole numbers")
+    elif decimals is not None and decimals <= FEW_DECIMALS:
+        signs.append(f"at most {written}")
     elif profile.grid:
         signs.append(f"{profile.grid} numbers, written with {written}")
-    return signs or [f"{format_count(profile.n_levels, 'distinct score')} in the whole run, {written}"]
+    if not signs:
+        n_scores = format_count(profile.n_levels, "distinct score")
+        signs.append(f"{n_scores} in the whole run, {written}")
+    return signs
 
 
-def _part(part: int, whole: int) -> str:
+def _format_part(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({format_cell(share_cell(part / whole))})"
 
 
-def _spread(spread: CountRange) -> str:
-    if spread.min == spread.max:
-        return f"{spread.min:,}"
-    return f"{spread.min:,} to {spread.max:,}, median {spread.median:g}"
+def _format_range(counts: CountRange) -> str:
+    if counts.min == counts.max:
+        return f"{counts.min:,}"
+    return f"{counts.min:,} to {counts.max:,}, median {counts.median:g}"
 
 
-def _measures(decided: tuple[Decided, ...]) -> Table:
-    total = Column("total", "total", lambda one: as_cell(one.scores) if one.measure.total else None, is_data=True)
-    n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
+def _tabulate_cutoffs(profile: TieProfile) -> Table:
+    return tabulate(
+        "cutoffs",
+        [Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))],
+        [Column("n_queries", "queries"), Column("share", "share", lambda cut: share_cell(cut.share))],
+        profile.cuts,
+        title="Queries in which the cutoff cuts a tie",
+        is_extra=bool(profile.decided),
+    )
+
+
+def _tabulate_worst(measures: Sequence[Decided]) -> Table:
+    """Return the queries that depend most on the order of ties, by some measures."""
+    rows = []
+    for decided in measures:
+        for query in decided.worst:
+            rows.append({"measure": decided.measure.label, "value": query.mean, **vars(query)})
+    return tabulate(
+        "worst_queries",
+        (MEASURE, QUERY),
+        (Column("value", "mean"), *TIES),
+        rows,
+        title="Queries that depend on it most",
+        is_extra=True,
+    )
+
+
+def _tabulate_measures(measures: Sequence[Decided]) -> Table:
+    """Return what the order of ties decides of each measure."""
+    numbers_of_queries = set()
+    for decided in measures:
+        numbers_of_queries |= {decided.scores.n_queries, len(decided.scores.query_ids)}
+    heading = mean_heading([decided.measure for decided in measures])
+    columns = [Column("value", heading, lambda decided: as_cell(decided.scores))]
+    for column in TIES:
+        spare = 1 if column.key == "tie_std" else 0
+        columns.append(replace(column, of=partial(_cell_of_scores, key=column.key), spare=spare))
+    columns += [
+        Column("range", "range", _find_range, spare=3, is_extra=True),
+        Column("n_queries", "queries", spare=2),
+        Column("share_of_queries", "share", lambda decided: share_cell(decided.share_of_queries)),
+        Column("share_of_error", "of error", lambda decided: share_cell(decided.share_of_error)),
+        Column("n_evaluated", "n", lambda decided: decided.scores.n_queries, is_detail=len(numbers_of_queries) < 2),
+    ]
+    if any(decided.measure.total for decided in measures):
+        columns.append(Column("total", "total", _find_total, is_data=True))
     return tabulate(
         "measures",
-        [replace(MEASURE, of=lambda one: one.measure.label)],
-        (
-            Column("value", mean_heading([one.measure for one in decided]), lambda one: as_cell(one.scores)),
-            *(
-                replace(one, of=lambda row, key=one.key: as_cell(row.scores, key), spare=int(one.key == "tie_std"))
-                for one in TIES
-            ),
-            Column("range", "range", _range, spare=3, is_extra=True),
-            Column("n_queries", "queries", spare=2),
-            Column("share_of_queries", "share", lambda one: share_cell(one.share_of_queries)),
-            Column("share_of_error", "of error", lambda one: share_cell(one.share_of_error)),
-            Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
-            *([total] if any(one.measure.total for one in decided) else []),
-        ),
-        decided,
+        [replace(MEASURE, of=lambda decided: decided.measure.label)],
+        columns,
+        measures,
         title="What the order of ties decides",
     )
 
 
-def _range(one: Decided) -> Cell:
-    ends = span_of_ties(one.scores)
-    return cell_of(one.measure, ends.high - ends.low)
+def _cell_of_scores(decided: Decided, key: str) -> Cell:
+    return as_cell(decided.scores, key)
 
 
-def _stability(profile: TieProfile) -> Table:
-    rule = TIE_HEADINGS[profile.rule or ""]
+def _find_range(decided: Decided) -> Cell:
+    ends = span_of_ties(decided.scores)
+    return cell_of(decided.measure, ends.high - ends.low)
+
+
+def _find_total(decided: Decided) -> Cell:
+    return as_cell(decided.scores) if decided.measure.total else None
+
+
+def _tabulate_stability(profile: TieProfile) -> Table:
+    """Return the rule that breaks ties beside the exact values, by measure."""
+    rule = profile.rule or ""
+    heading = TIE_HEADINGS[rule]
     return tabulate(
         "stability",
-        [replace(MEASURE, of=lambda one: one.measure.label)],
+        [replace(MEASURE, of=lambda difference: difference.measure.label)],
         (
-            *(
-                Column(key, heading, lambda one, key=key: cell_of(one.measure, getattr(one, key)))
-                for key, heading in (("exact", "exact"), ("traditional", rule), ("difference", "difference"))
-            ),
-            Column("mean_difference", "mean size", lambda one: one.mean, spare=1, is_extra=True),
-            Column("max_difference", "max size", lambda one: one.max, spare=1),
-            Column("std_difference", "std size", lambda one: one.distance_std, spare=2, is_extra=True),
-            Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
+            Column("exact", "exact", partial(_cell_of_difference, key="exact")),
+            Column("traditional", heading, partial(_cell_of_difference, key="traditional")),
+            Column("difference", "difference", partial(_cell_of_difference, key="difference")),
+            Column("mean_difference", "mean size", lambda difference: difference.mean, spare=1, is_extra=True),
+            Column("max_difference", "max size", lambda difference: difference.max, spare=1),
+            Column("std_difference", "std size", lambda difference: difference.distance_std, spare=2, is_extra=True),
+            Column("max_query", "query", lambda difference: difference.query_id or None, is_data=True),
             Column("std", "std", spare=3, is_extra=True),
-            Column("traditional_std", f"std {rule}", spare=4, is_extra=True),
+            Column("traditional_std", f"std {heading}", spare=4, is_extra=True),
             Column("n_queries", "n", is_data=True),
         ),
-        [one.difference for one in profile.stability],
-        title=f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values",
+        [stability.difference for stability in profile.stability],
+        title=f"Ties broken {BROKEN_BY[rule]}, beside the exact values",
     )
 
 
-def _correlations(profile: TieProfile) -> Table:
+def _cell_of_difference(difference: RuleDifference, key: str) -> Cell:
+    return cell_of(difference.measure, getattr(difference, key))
+
+
+def _tabulate_correlations(profile: TieProfile) -> Table:
+    """Return how the distance between both values goes with the ties of a query, by measure."""
     return tabulate(
         "correlations",
-        [replace(MEASURE, of=lambda one: one.difference.measure.label)],
+        [replace(MEASURE, of=lambda stability: stability.difference.measure.label)],
         (
-            Column("tie_ratio", "tie ratio", lambda one: one.with_tie_ratio.value),
-            Column("largest_tie", "largest tie", lambda one: one.with_largest_tie.value),
-            Column("n_queries", "n", lambda one: one.with_tie_ratio.n_queries),
-            Column(
-                "undefined",
-                "undefined",
-                lambda one: (
-                    "; ".join(
-                        dict.fromkeys(filter(None, (one.with_tie_ratio.undefined, one.with_largest_tie.undefined)))
-                    )
-                    or None
-                ),
-                is_detail=True,
-            ),
+            Column("tie_ratio", "tie ratio", lambda stability: stability.with_tie_ratio.value),
+            Column("largest_tie", "largest tie", lambda stability: stability.with_largest_tie.value),
+            Column("n_queries", "n", lambda stability: stability.with_tie_ratio.n_queries),
+            Column("undefined", "undefined", _explain_undefined, is_detail=True),
         ),
         profile.stability,
         title="Pearson's correlation over queries of the size of the difference with",
@@ -339,30 +401,38 @@ def _correlations(profile: TieProfile) -> Table:
     )
 
 
-def _per_query(profile: TieProfile) -> Table:
+def _explain_undefined(stability: Stability) -> str | None:
+    """Return why a measure lacks correlations; None where it has both."""
+    reasons = []
+    for correlation in (stability.with_tie_ratio, stability.with_largest_tie):
+        if correlation.undefined and correlation.undefined not in reasons:
+            reasons.append(correlation.undefined)
+    return "; ".join(reasons) or None
+
+
+def _tabulate_queries(profile: TieProfile) -> Table:
+    """Return the ties of every query, and beside a rule its exact values and those under the rule."""
     frame = profile.per_query()
     if profile.rule is None:
         return tabulate("per_query", [QUERY], OF_QUERY, frame.to_dicts(), title="Queries")
-    columns = (
-        OF_QUERY[0],
-        Column("n_relevant", "rel"),
-        *OF_QUERY[1:],
-        Column("exact", "exact"),
-        *(replace(column, is_data=True) for column in TIES),
+    columns = [OF_QUERY[0], Column("n_relevant", "rel"), *OF_QUERY[1:], Column("exact", "exact")]
+    for column in TIES:
+        columns.append(replace(column, is_data=True))
+    columns += [
         Column("traditional", TIE_HEADINGS[profile.rule]),
         Column("difference", "difference"),
         Column("rule", "rule", is_data=True),
-    )
-    counts = {one.measure.label for one in profile.decided if one.measure.total}
-    values = ("exact", "traditional", "difference", *TIE_NUMBERS)
-    rows = [
-        row | ({name: count_cell(row[name]) for name in values} if row["measure"] in counts else {})
-        for row in frame.sort("query_id", maintain_order=True).to_dicts()
     ]
+    labels_of_counts = {decided.measure.label for decided in profile.decided if decided.measure.total}
+    rows = frame.sort("query_id", maintain_order=True).to_dicts()
+    for row in rows:
+        if row["measure"] in labels_of_counts:
+            for name in ("exact", "traditional", "difference", *TIE_NUMBERS):
+                row[name] = count_cell(row[name])
     return tabulate("per_query", [QUERY, MEASURE], columns, rows, title="Queries")
 
 
-def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name: str) -> Report:
+def add_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name: str) -> Report:
     """Return the report of a tie profile with what a second key would decide.
 
     Parameters
@@ -380,22 +450,29 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
     if profile.n_tied:
         text = f"{keyed.n_tied:,} of {format_count(profile.n_tied, 'tied document')} still tie"
     value = {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties}
-    facts = [
-        Fact("then_by", value, f"then by {name}", text, brief=text),
-        *(prose_fact("second key", one) for one in keyed.notes if one not in profile.notes),
-    ]
-    if not profile.decided:
-        return replace(report, facts=(*report.facts, *facts))
-    rows = [
-        {
-            "measure": one.measure.label,
-            "value": one.scores.reported(),
-            "ties": span_of_ties(one.scores),
-            "then_value": then.scores.reported(),
-            "then_ties": span_of_ties(then.scores),
-        }
-        for one, then in zip(profile.decided, keyed.decided, strict=True)
-    ]
+    facts = [*report.facts, Fact("then_by", value, f"then by {name}", text, brief=text)]
+    for note in keyed.notes:
+        if note not in profile.notes:
+            facts.append(prose_fact("second key", note))
+    tables = report.tables
+    if profile.decided:
+        tables = (*tables, _tabulate_second_key(profile, keyed, name))
+    return replace(report, tables=tables, facts=tuple(facts))
+
+
+def _tabulate_second_key(profile: TieProfile, keyed: TieProfile, name: str) -> Table:
+    """Return what a second key makes of each measure, as :func:`add_second_key` takes it."""
+    rows = []
+    for decided, keyed_decided in zip(profile.decided, keyed.decided, strict=True):
+        rows.append(
+            {
+                "measure": decided.measure.label,
+                "value": decided.scores.reported(),
+                "ties": span_of_ties(decided.scores),
+                "then_value": keyed_decided.scores.reported(),
+                "then_ties": span_of_ties(keyed_decided.scores),
+            }
+        )
     columns = (
         Column("value", "averaged"),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
@@ -403,5 +480,4 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
         Column("then_ties", "what still ties", ends=("then_tie_min", "then_tie_max"), spare=2),
         Column("difference", "difference", lambda row: row["then_value"] - row["value"]),
     )
-    table = tabulate("second_key", [MEASURE], columns, rows, title=f"what {name} decides as a second key", main=2)
-    return replace(report, tables=(*report.tables, table), facts=(*report.facts, *facts))
+    return tabulate("second_key", [MEASURE], columns, rows, title=f"what {name} decides as a second key", main=2)
