@@ -445,7 +445,7 @@ def list_pairs(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[str
     """Return (system, baseline) of each pair: of every two, or of all with each baseline."""
     if not baselines:
         return [(second, first) for first, second in combinations(names, 2)]
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for n, baseline in enumerate(baselines):
         passed_over = {baseline, *baselines[:n]}  # of two baselines one pair is enough
         pairs += [(name, baseline) for name in names if name not in passed_over]

@@ -178,7 +178,8 @@ def _find_simultaneous_bounds(family: PairFamily, critical: float) -> tuple[Floa
     """Return the ends of the simultaneous intervals of the pairs of one measure, block by block."""
     pairs = family.pairs
     alternative = as_alternative(pairs.design.alternative)
-    lows, highs = [], []
+    lows: list[FloatArray] = []
+    highs: list[FloatArray] = []
     for block in split_pairs(len(pairs.first), pairs.stack.values.shape[1]):
         weights = pairs.weights(block)
         low, high = simultaneous_bounds(

@@ -317,7 +317,7 @@ def _tabulate_worst(measures: Sequence[Decided]) -> Table:
 
 def _tabulate_measures(measures: Sequence[Decided]) -> Table:
     """Return what the order of ties decides of each measure."""
-    numbers_of_queries = set()
+    numbers_of_queries: set[int] = set()
     for decided in measures:
         numbers_of_queries |= {decided.scores.n_queries, len(decided.scores.query_ids)}
     heading = mean_heading([decided.measure for decided in measures])
