@@ -29,7 +29,8 @@ from deadheat.plugins.leaderboard.separation import (
     pairwise_errors,
     separated,
 )
-from deadheat.plugins.leaderboard.sources import labels_of_tasks, read_results
+from deadheat.plugins.leaderboard.sources import read_results
+from deadheat.plugins.leaderboard.task_labels import find_task_labels
 
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
 
@@ -123,8 +124,8 @@ def leaderboard(
     names, own = kept.models, [task.of(kept.models) for task in kept.tasks]
     of_tasks = [task.name for task in own]
     known_tasks = [task.name for task in results.tasks]  # also those that are dropped
-    labels = labels_of_tasks("groups", groups, of_tasks, results.columns, known=known_tasks)
-    given = labels_of_tasks("weights", weights, of_tasks, known=known_tasks)
+    labels = find_task_labels("groups", groups, of_tasks, results.columns, known=known_tasks)
+    given = find_task_labels("weights", weights, of_tasks, known=known_tasks)
     numbers = array_of("weights", [given.get(task, 1.0) for task in of_tasks], np.float64, "numbers")
     shares = task_shares(
         np.array([as_positive("weights", one) for one in numbers.tolist()]),

@@ -1,44 +1,47 @@
 """read_results(): what models have on tasks, from any of the forms in which it comes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import TextArray, align_values
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.sources import Source, make_label
-from deadheat.core.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
+from deadheat.core.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.core.evaluation.evaluate import evaluate
-from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
-from deadheat.core.evaluation.open_evaluations import (
-    by_own_name,
-    is_evaluation,
-    load_each,
-    open_evaluation,
-    shared_measures,
-)
-from deadheat.core.evaluation.reconciling import check_conventions, check_weights
+from deadheat.core.evaluation.evaluation import Evaluation
+from deadheat.core.evaluation.open_evaluations import by_own_name, is_evaluation, load_each, open_evaluation
 from deadheat.core.evaluation.save_folder import ONE_SAVE
 from deadheat.core.evaluation.saved import is_saved
-from deadheat.core.evaluation.together import check_use
-from deadheat.core.io.columns import check_column
 from deadheat.core.io.files import check_path
 from deadheat.core.io.formats import COMPRESSED, SUFFIXES
 from deadheat.core.io.guarding import collect_read_files
 from deadheat.core.io.records import read_records
-from deadheat.core.kernels.weighting import are_equal, effective_number
 from deadheat.core.measures.notation import MeasureLike, parse_measure, parse_measures
-from deadheat.core.structures import group_values
-from deadheat.core.wording import format_count, format_list
+from deadheat.core.wording import format_list
+from deadheat.plugins.leaderboard.evaluated_tasks import read_evaluations
 from deadheat.plugins.leaderboard.mteb import find_mteb_results, read_mteb
-from deadheat.plugins.leaderboard.results import ALLOWED, Task, TaskResults, find_complete_queries
+from deadheat.plugins.leaderboard.results import ALLOWED, TaskResults
 from deadheat.plugins.leaderboard.tables import NAMES, NEEDED, WANTED, as_table, read_table
 
 QRELS = "qrels"
+
+
+@dataclass(frozen=True)
+class OpenedEvaluation:
+    """An evaluation of one task, and the file that it comes from.
+
+    Attributes
+    ----------
+    path : Path or None
+        None for an evaluation that was given as an object.
+    evaluation : Evaluation
+    """
+
+    path: Path | None
+    evaluation: Evaluation
 
 
 def read_results(source: Source, measure: MeasureLike | None = None, exclude: Source | None = None) -> TaskResults:
@@ -59,256 +62,222 @@ def read_results(source: Source, measure: MeasureLike | None = None, exclude: So
     ParameterError
         There are no runs of which documents could be excluded.
     """
-    path = check_path(source) if isinstance(source, str | Path) else None
-    if path is not None and path.is_dir():
-        tasks = _find_tasks(path)
-        if tasks:
-            return _of_runs(path, tasks, measure, exclude)
+    if isinstance(source, str | Path):
+        return _read_path(check_path(source), measure, exclude)
+    _refuse_exclude(exclude)
+    if _is_benchmark(source):
+        return read_evaluations(_name_tasks_of_benchmark(source), measure)
+    if isinstance(source, Mapping) and source:
+        return _read_mapping(source, measure)
+    if isinstance(source, Iterable) and not hasattr(source, "columns"):
+        items = list(source)
+        if items and all(isinstance(item, str | Path | Evaluation) for item in items):
+            paths_and_evaluations = [item if isinstance(item, Evaluation) else check_path(item) for item in items]
+            return _read_several(paths_and_evaluations, measure)
+    return read_table(as_table(source), None, measure)
+
+
+def _read_path(path: Path, measure: MeasureLike | None, exclude: Source | None) -> TaskResults:
+    """Read a file or a folder, in which runs come before saved results."""
+    if path.is_dir():
+        task_folders = _find_task_folders(path)
+        if task_folders:
+            return _read_runs(path, task_folders, measure, exclude)
+    _refuse_exclude(exclude)
+    if path.is_dir():
+        return _read_folder(path, measure)
+    return _read_file(path, measure)
+
+
+def _refuse_exclude(exclude: Source | None) -> None:
+    """Raise if documents are to be excluded from results that are evaluated already."""
     if exclude is not None:
         raise ParameterError(
             "is for a folder with TASK/qrels and TASK/MODEL.run",
             argument="exclude",
             hint="evaluate the runs with exclude, and give the evaluations",
         )
-    if path is not None:
-        return _of_folder(path, measure) if path.is_dir() else _of_file(path, measure)
-    of_parts = getattr(source, "evaluations", None)  # of a benchmark: by cases, language and retriever
-    if isinstance(of_parts, Mapping) and all(isinstance(key, tuple) and len(key) == 3 for key in of_parts):
-        named: dict[str, dict[str, Evaluation]] = {}
-        for (cases, language, retriever), one in of_parts.items():
-            several = len({other for name, other, _ in of_parts if name == cases}) > 1
-            named.setdefault(f"{cases} ({language})" if several else cases, {})[retriever] = one
-        return _of_evaluations(named, measure)
-    if isinstance(source, Mapping) and source:
-        return _of_mapping(source, measure)
-    given = list(source) if isinstance(source, Iterable) and not hasattr(source, "columns") else []
-    if given and all(isinstance(one, str | Path | Evaluation) for one in given):
-        return _of_several([one if isinstance(one, Evaluation) else check_path(one) for one in given], measure)
-    return read_table(as_table(source), None, measure)
 
 
-def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
+def _is_benchmark(source: object) -> bool:
+    """Tell whether a source is a benchmark, which has evaluations by cases, language and retriever."""
+    evaluations = getattr(source, "evaluations", None)
+    if not isinstance(evaluations, Mapping):
+        return False
+    return all(isinstance(key, tuple) and len(key) == 3 for key in evaluations)
+
+
+def _name_tasks_of_benchmark(benchmark: Any) -> dict[str, dict[str, Evaluation]]:  # noqa: ANN401 - of another plugin
+    """Return the evaluations of a benchmark by task and retriever; cases in one language are a task of their name."""
+    languages_of_cases: dict[str, set[str]] = {}
+    for cases, language, _ in benchmark.evaluations:
+        languages_of_cases.setdefault(cases, set()).add(language)
+    tasks: dict[str, dict[str, Evaluation]] = {}
+    for (cases, language, retriever), evaluation in benchmark.evaluations.items():
+        task = cases
+        if len(languages_of_cases[cases]) > 1:
+            task = f"{cases} ({language})"
+        tasks.setdefault(task, {})[retriever] = evaluation
+    return tasks
+
+
+def _read_file(path: Path, measure: MeasureLike | None) -> TaskResults:
+    """Read one file: of MTEB, a saved evaluation, what trec_eval -q printed, or a table."""
     if path.suffix.lower() == ".json" and (is_saved(path) or find_mteb_results(path)):
-        return _of_several([path], measure)
+        return _read_several([path], measure)
     if is_evaluation(path):
-        return _of_evaluations({make_label(path): load_each({make_label(path): path})}, measure)
+        task = make_label(path)
+        return read_evaluations({task: load_each({task: path})}, measure)
     records = read_records(path, None, WANTED)
-    frame, notes = records.with_points([one for one in NAMES["value"] if one in records.columns][:1], path)
-    found = read_table(frame, path, measure)
-    return replace(found, notes=(*notes, *found.notes))
+    value_columns = [name for name in NAMES["value"] if name in records.columns]
+    frame, notes = records.with_points(value_columns[:1], path)
+    results = read_table(frame, path, measure)
+    return replace(results, notes=(*notes, *results.notes))
 
 
-def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
+def _read_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
     """Read the saved evaluations or result files that are anywhere in a folder."""
-    files = sorted(folder.rglob("*.json"))
-    limited = (folder / "bench.json").is_file()  # of a benchmark, whose limited runs are other results
+    # a benchmark saves limited runs beside the whole ones: they are other results
+    may_be_limited = (folder / "bench.json").is_file()
+    paths = []
     with collect_read_files():  # a file that is only looked at is no input
-        own = [one for one in files if _is_evaluation(one, limited=limited) or find_mteb_results(one)]
-    if not own:
-        raise DataError("holds no results of models on tasks", allowed=ALLOWED, path=folder)
-    return _of_several(own, measure, folder)
-
-
-def _find_tasks(folder: Path) -> dict[str, Path]:
-    """Return the folders of tasks in a folder, which have qrels."""
-    return {one.name: one for one in sorted(folder.iterdir()) if one.is_dir() and _qrels_in(one)}
-
-
-def _of_runs(
-    folder: Path, tasks: Mapping[str, Path], measure: MeasureLike | None, exclude: Source | None
-) -> TaskResults:
-    """Read runs and qrels by task."""
-    others = [one.name for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in tasks]
-    left = [f"{format_list(others)} left out: no file {QRELS}"] if others else []
-    measures = parse_measures(None)[:1] if measure is None else [parse_measure(measure)]
-    evaluations = {name: _evaluated(one, measures, exclude) for name, one in tasks.items()}
-    found = _of_evaluations(evaluations, None)
-    return replace(found, notes=(*left, *found.notes))
-
-
-def _is_evaluation(path: Path, *, limited: bool) -> bool:
-    """Tell whether a file is a saved evaluation, and not of a limited run where a folder may have these."""
-    return is_saved(path) and not (limited and ".limit-" in path.name)
-
-
-def _qrels_in(folder: Path) -> Path | None:
-    """Return the judgments in the folder of a task, a file or a folder of BEIR's form."""
-    return next((one for one in sorted(folder.iterdir()) if make_label(one) == QRELS), None)
-
-
-def _evaluated(folder: Path, measures: Sequence[Any], exclude: Source | None) -> dict[str, Evaluation]:
-    """Return the evaluation of each run in the folder of a task."""
-    given = _qrels_in(folder)
-    qrels = Qrels(folder if given is not None and given.is_dir() else given)
-    endings = (*SUFFIXES, *(f"{one}{packed}" for one in SUFFIXES for packed in COMPRESSED))
-    paths = [one for one in sorted(folder.iterdir()) if one.is_file() and one.name.endswith(endings) and one != given]
+        for path in sorted(folder.rglob("*.json")):
+            is_limited = may_be_limited and ".limit-" in path.name
+            is_whole_evaluation = is_saved(path) and not is_limited
+            if is_whole_evaluation or find_mteb_results(path):
+                paths.append(path)
     if not paths:
-        raise DataError(f"task {folder.name} has no run", allowed=f"{folder.name}/MODEL.run", path=folder)
-    named = {make_label(path): path for path in paths}
-    if len(named) < len(paths):
-        twice = next(path for path in paths if named[make_label(path)] != path)
-        raise DuplicateError(f"two runs of {make_label(twice)} in task {folder.name}", hint="leave one out", path=twice)
-    return dict(evaluate(qrels, named, measures, missing="empty", exclude=exclude))  # that it is, a note says
+        raise DataError("holds no results of models on tasks", allowed=ALLOWED, path=folder)
+    return _read_several(paths, measure, folder)
 
 
-def _of_several(
+def _find_task_folders(folder: Path) -> dict[str, Path]:
+    """Return the folders of tasks in a folder, which have qrels, by the names of the tasks."""
+    task_folders = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and _find_qrels(path):
+            task_folders[path.name] = path
+    return task_folders
+
+
+def _find_qrels(task_folder: Path) -> Path | None:
+    """Return the judgments in the folder of a task, a file or a folder of BEIR's form."""
+    for path in sorted(task_folder.iterdir()):
+        if make_label(path) == QRELS:
+            return path
+    return None
+
+
+def _read_runs(
+    folder: Path, task_folders: Mapping[str, Path], measure: MeasureLike | None, exclude: Source | None
+) -> TaskResults:
+    """Evaluate the runs of each task."""
+    notes = []
+    left_out = [path.name for path in sorted(folder.iterdir()) if path.is_dir() and path.name not in task_folders]
+    if left_out:
+        notes.append(f"{format_list(left_out)} left out: no file {QRELS}")
+    measures = parse_measures(None)[:1] if measure is None else [parse_measure(measure)]
+    evaluations = {}
+    for task, task_folder in task_folders.items():
+        evaluations[task] = _evaluate_runs(task_folder, measures, exclude)
+    results = read_evaluations(evaluations, None)
+    return replace(results, notes=(*notes, *results.notes))
+
+
+def _evaluate_runs(task_folder: Path, measures: Sequence[Any], exclude: Source | None) -> dict[str, Evaluation]:
+    """Return the evaluation of each run in the folder of a task."""
+    task = task_folder.name
+    qrels_path = _find_qrels(task_folder)
+    is_of_beir = qrels_path is not None and qrels_path.is_dir()
+    qrels = Qrels(task_folder if is_of_beir else qrels_path)
+    paths = _find_runs(task_folder, qrels_path)
+    if not paths:
+        raise DataError(f"task {task} has no run", allowed=f"{task}/MODEL.run", path=task_folder)
+    path_of_model = {make_label(path): path for path in paths}
+    for path in paths:
+        model = make_label(path)
+        if path_of_model[model] != path:
+            raise DuplicateError(f"two runs of {model} in task {task}", hint="leave one out", path=path)
+    # a query without a ranking is said in a note
+    return dict(evaluate(qrels, path_of_model, measures, missing="empty", exclude=exclude))
+
+
+def _find_runs(task_folder: Path, qrels_path: Path | None) -> list[Path]:
+    """Return the files in the folder of a task that may be runs."""
+    endings = list(SUFFIXES)
+    for suffix in SUFFIXES:
+        endings += [f"{suffix}{compressed}" for compressed in COMPRESSED]
+    paths = []
+    for path in sorted(task_folder.iterdir()):
+        if path.is_file() and path.name.endswith(tuple(endings)) and path != qrels_path:
+            paths.append(path)
+    return paths
+
+
+def _read_several(
     sources: Sequence[Path | Evaluation], measure: MeasureLike | None, folder: Path | None = None
 ) -> TaskResults:
     """Read evaluations, of which those of the same judgments are a task; or result files of MTEB."""
-    of_mteb = [one for one in sources if isinstance(one, Path) and not is_evaluation(one)]
-    if of_mteb and len(of_mteb) < len(sources):
-        raise DataError(f"{of_mteb[0]} is not a saved evaluation, and others are", hint="give one kind of results")
-    if of_mteb:
+    mteb_paths = [source for source in sources if isinstance(source, Path) and not is_evaluation(source)]
+    if mteb_paths and len(mteb_paths) < len(sources):
+        raise DataError(f"{mteb_paths[0]} is not a saved evaluation, and others are", hint="give one kind of results")
+    if mteb_paths:
         if measure is not None:
             raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's main scores")
-        return read_mteb(of_mteb, folder)
-    read = [(one if isinstance(one, Path) else None, open_evaluation(one)) for one in sources]
-    by_hash = group_values((one.qrels_hash, (path, one)) for path, one in read)
-    named: dict[str, dict[str, Evaluation]] = {}
-    for name, held in zip(_task_names(by_hash), by_hash.values(), strict=True):
-        for path, one in held:
-            if one.name in named.setdefault(name, {}):
-                raise DuplicateError(f"two evaluations of {one.name} in task {name}", hint=ONE_SAVE, path=path)
-            named[name][one.name] = one
-    return _of_evaluations(named, measure)
+        return read_mteb(mteb_paths, folder)
+    opened_by_hash: dict[str, list[OpenedEvaluation]] = {}
+    for source in sources:
+        path = source if isinstance(source, Path) else None
+        opened = OpenedEvaluation(path, open_evaluation(source))
+        opened_by_hash.setdefault(opened.evaluation.qrels_hash, []).append(opened)
+    tasks: dict[str, dict[str, Evaluation]] = {}
+    for task, opened_of_task in zip(_name_tasks(opened_by_hash), opened_by_hash.values(), strict=True):
+        tasks[task] = {}
+        for opened in opened_of_task:
+            model = opened.evaluation.name
+            if model in tasks[task]:
+                raise DuplicateError(f"two evaluations of {model} in task {task}", hint=ONE_SAVE, path=opened.path)
+            tasks[task][model] = opened.evaluation
+    return read_evaluations(tasks, measure)
 
 
-def _task_names(by_hash: Mapping[str, Sequence[tuple[Path | None, Evaluation]]]) -> list[str]:
+def _name_tasks(opened_by_hash: Mapping[str, Sequence[OpenedEvaluation]]) -> list[str]:
     """Return names of tasks: of their judgments; if two are equal, of folders or files; else a part of their hash."""
-    firsts = {key[:8]: held[0] for key, held in by_hash.items()}
-    of_judgments = [one.qrels.name for _, one in firsts.values()]
-    folders = [short if path is None else path.absolute().parent.name for short, (path, _) in firsts.items()]
-    cases = [  # of a benchmark, whose files are CASES.LANGUAGE.RETRIEVER.json
-        f"{parts[0]} ({parts[1]})" if path and len(parts := path.name.split(".")) == 4 else short
-        for short, (path, _) in firsts.items()
-    ]
-    return next(names for names in (of_judgments, folders, cases, list(firsts)) if len(set(names)) == len(by_hash))
+    names_of_judgments = []
+    names_of_folders = []
+    names_of_cases = []
+    short_hashes = []
+    for qrels_hash, opened_of_task in opened_by_hash.items():
+        first = opened_of_task[0]
+        short_hash = qrels_hash[:8]
+        folder = short_hash
+        cases = short_hash
+        if first.path is not None:
+            folder = first.path.absolute().parent.name
+            parts = first.path.name.split(".")
+            if len(parts) == 4:  # of a benchmark, whose files are CASES.LANGUAGE.RETRIEVER.json
+                cases = f"{parts[0]} ({parts[1]})"
+        names_of_judgments.append(first.evaluation.qrels.name)
+        names_of_folders.append(folder)
+        names_of_cases.append(cases)
+        short_hashes.append(short_hash)
+    for names in (names_of_judgments, names_of_folders, names_of_cases):
+        are_unique = len(set(names)) == len(names)
+        if are_unique:
+            return names
+    return short_hashes
 
 
-def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskResults:
+def _read_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskResults:
     """Read {task: {model: evaluation}}, or the columns of a table."""
     if set(NEEDED) <= set(source):
         return read_table(pl.DataFrame(dict(source)), None, measure)
-    for task, own in source.items():
-        if not isinstance(own, Mapping | list | tuple):
-            raise SourceTypeError(argument="source", found=type(own).__name__, allowed=ALLOWED)
-        if not own:
+    for task, evaluations in source.items():
+        if not isinstance(evaluations, Mapping | list | tuple):
+            raise SourceTypeError(argument="source", found=type(evaluations).__name__, allowed=ALLOWED)
+        if not evaluations:
             raise DataError(f"task {task} has no results")
-    return _of_evaluations(
-        {str(task): by_own_name(own, where=f" in task {task}") for task, own in source.items()}, measure
-    )
-
-
-def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
-    """Return the results of evaluations by task and model, by a measure that all have."""
-    every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
-    check_use("leaderboard", (one for _, one in every))
-    wanted: MeasureLike = (
-        shared_measures([(name, {str(own): own.label for own in one.measures}) for name, one in every])[0]
-        if measure is None
-        else measure
-    )
-    notes: list[str] = []
-    without_rankings = dict.fromkeys(one.name for _, one in every if one.ties == UNKNOWN)
-    if without_rankings:
-        notes.append(f"what ties make of values is not known without rankings: {format_list([*without_rankings])}")
-    exclusions = dict.fromkeys(one.conventions.exclude for _, one in every if one.conventions.exclude is not None)
-    if exclusions:
-        notes.append(f"documents excluded: {format_list([*exclusions])}")
-    tasks = []
-    for task, own in named.items():
-        if len({one.qrels_hash for one in own.values()}) > 1:
-            raise DataError(
-                f"the evaluations of task {task} are under different judgments",
-                hint="evaluate all under the same: deadheat rescore",
-            )
-        _check_alike(task, own)
-        try:
-            scores = {name: one[wanted] for name, one in own.items()}
-        except MeasureError as error:
-            raise DataError(f"task {task}: {error}") from error
-        empty = {name: len(one.missing_queries) for name, one in own.items() if one.conventions.missing == "empty"}
-        counts = [f"{name} {n:,}" for name, n in empty.items() if n]
-        if counts:
-            notes.append(f"queries of {task} that lack a ranking count as empty ones: {format_list(counts)}")
-        ids: TextArray = np.array(sorted(set().union(*(one.query_ids.tolist() for one in scores.values()))), object)
-        columns = {
-            name: np.column_stack([align_values(getattr(one, name), one.query_ids, ids) for one in scores.values()])
-            for name in ("values", "tie_min", "tie_max")
-        }
-        first = next(iter(scores.values()))
-        if first.measure.geometric or first.measure.total:
-            raise ParameterError(
-                argument="measure", given=str(first.measure), allowed="a measure that is a mean over queries"
-            )
-        kept = find_complete_queries(task, list(scores), columns["values"], notes)
-        weights = None if first.weights is None else align_values(first.weights, first.query_ids, ids)[kept]
-        if weights is not None and not are_equal(weights):
-            worth = f"{format_count(int(kept.sum()), 'query is', 'queries are')} worth {effective_number(weights):.1f}"
-            notes.append(f"means of {task} are weighted: {worth} of equal weight")
-        low, high = (np.average(columns[name][kept], axis=0, weights=weights) for name in ("tie_min", "tie_max"))
-        tasks.append(Task(task, tuple(scores), columns["values"][kept], weights, low, high))
-    first = next(iter(named[tasks[0].name].values()))[wanted]
-    return TaskResults(tuple(tasks), str(first.measure.label), first.measure.higher_is_better, tuple(notes))
-
-
-def _check_alike(task: str, evaluations: Mapping[str, Evaluation]) -> None:
-    """Raise an error if the evaluations of a task have different conventions or weights."""
-    (first_name, first), *others = evaluations.items()
-    is_any = any(one.unanswerable for one in evaluations.values())
-    for name, other in others:
-        names = (f"{first_name} on {task}", f"{name} on {task}")
-        check_conventions(names, (vars(first.conventions), vars(other.conventions)), is_any=is_any)
-        check_weights(names, (first.query_ids, first.weights), (other.query_ids, other.weights))
-
-
-def labels_of_tasks(
-    argument: str,
-    given: Mapping[str, Any] | str | Path | None,
-    tasks: Sequence[str],
-    columns: Mapping[str, Mapping[str, str]] | None = None,
-    *,
-    known: Sequence[str],
-) -> dict[str, Any]:
-    """Return the weight or group of each task, from a dict, a table, or a column of the results; empty for None.
-
-    Parameters
-    ----------
-    argument : {"weights", "groups"}
-    given : dict, path, name of a column, or None
-    tasks : sequence of str
-        Those that each need one.
-    columns : dict of str to dict of str to str, optional
-        Of the results.
-    known : sequence of str
-        All tasks that a dict may name: also those that were left out.
-
-    Raises
-    ------
-    ParameterError
-        A task has none, or one is named that is no task.
-    """
-    if given is None:
-        return {}
-    name = argument.removesuffix("s")
-    if isinstance(given, Mapping):
-        found = {str(task): value for task, value in given.items()}
-    elif columns and str(given) in columns:
-        found = dict(columns[str(given)])
-    else:
-        path = check_path(given)
-        frame, _ = read_records(path, None, WANTED).with_points([name] if name == "weight" else [], path)
-        task = next((one for one in NAMES["task"] if one in frame.columns), "task")
-        for column in (task, name):
-            check_column(column, frame.columns, path)
-        found = dict(frame.select(task, name).iter_rows())
-    unknown = next((task for task in found if task not in known), None)
-    if isinstance(given, Mapping) and unknown is not None:
-        raise ParameterError(argument=argument, given=unknown, allowed=known)
-    lacking = [task for task in tasks if found.get(task) is None or found[task] == ""]
-    if lacking:
-        raise ParameterError(
-            f"has none for {format_list(lacking)}", argument=argument, hint=f"give a {name} for every task"
-        )
-    of_tasks = {task: found[task] for task in tasks}
-    return of_tasks if name == "weight" else {task: str(group) for task, group in of_tasks.items()}
+    tasks = {}
+    for task, evaluations in source.items():
+        tasks[str(task)] = by_own_name(evaluations, where=f" in task {task}")
+    return read_evaluations(tasks, measure)
