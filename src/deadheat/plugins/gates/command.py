@@ -35,6 +35,8 @@ from deadheat.core.phases import phase
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import IntervalOptions
+    from deadheat.core.settings import Conventions
+    from deadheat.plugins.gates.baseline import Baseline
     from deadheat.plugins.gates.notation import Threshold
 
 PYPROJECT = "pyproject.toml"
@@ -52,7 +54,9 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     from deadheat.plugins.gates.notation import PRESETS, SOURCES
 
     for name, gates in PRESETS.items():
-        click.echo("\n".join([f"{name}: {SOURCES[name]}", *(f"  {gate}" for gate in gates)]))
+        click.echo(f"{name}: {SOURCES[name]}")
+        for text in gates:
+            click.echo(f"  {text}")
     ctx.exit()
 
 
@@ -168,70 +172,52 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
-    from deadheat.plugins.gates import notation
-    from deadheat.plugins.gates.baseline import open_baseline
+    from deadheat.plugins.gates.notation import read_settings
     from deadheat.plugins.gates.report import report_gate
 
-    files = _given(files)
+    files = _check_files(files)
     conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
         refuse((*OF_EVALUATING, "judge"), f"is for QRELS RUN: {files[0]} is already evaluated")
-    is_silent = not options["checks"] and options["preset"] is None
-    config = options["config"] or (PYPROJECT if is_silent and notation.has_settings(PYPROJECT) else None)
-    checks, of_file = ((), {}) if config is None else notation.read_settings(config)
-    options |= {name: options[name] or value for name, value in of_file.items()}  # the command line overrides the file
-    preset = () if options["preset"] is None else notation.preset_gates(options["preset"])
-    thresholds = notation.parse_all([*checks, *preset, *options["checks"]])
-    intervals = _check_usage(options, of_file, thresholds)
-    baseline_path = options["baseline"]
-    if baseline_path is not None and Path(baseline_path).is_dir():
-        baseline_path = None  # an output in a folder replaces no save of it
-    output = Output(options, [*files, config, baseline_path, options["queries"], options.get("judge")])
+    config = _find_config(options)
+    file_checks: tuple[str, ...] = ()
+    file_options: dict[str, Any] = {}
+    if config is not None:
+        file_checks, file_options = read_settings(config)
+    for name, value in file_options.items():
+        options[name] = options[name] or value  # the command line overrides the file
+    thresholds = _parse_thresholds(file_checks, options)
+    intervals = _check_usage(options, file_options, thresholds)
+    output = Output(options, _list_inputs(files, config, options))
     saved = dh.load_evaluation(files[0]) if len(files) == 1 else None
-    baseline = None
-    if options["baseline"] is not None:
-        name = label(files[-1]) if saved is None else saved.name
-        baseline = open_baseline(options["baseline"], name, saved)
-    if saved is not None:
-        evaluation = saved
-    else:
-        qrels, run = files
-        wanted = notation.measures_of(thresholds, None if baseline is None else baseline.evaluation)
-        wanted = [*dict.fromkeys(kind_asked().as_judged(wanted))]
-        _, _, evaluation, _ = next(
-            evaluate_each(qrels, {label(run): run}, conventions, wanted, evaluator=evaluator_asked())
-        )
-        warn_of_nothing_judged([evaluation])
+    baseline = _open_baseline(files, saved, options)
+    evaluation = saved
+    if evaluation is None:
+        evaluation = _evaluate_run(files, conventions, thresholds, baseline)
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
     evaluation = weighed(evaluation, queries, options)
     if baseline is not None:
         baseline = replace(baseline, evaluation=weighed(baseline.evaluation, queries, options))
-    # a file may name the margin of a baseline that only some calls have
-    allowed = [name for name in OF_CHECKING if baseline is not None or name not in OF_BASELINE]
     with phase("checking gates"):
         result = dh.gate(
             evaluation,
             thresholds,
             baseline=baseline,
             judgments=options["judgments"],
-            **{name: options[name] for name in allowed if options[name] or name in of_file},
+            **_select_tests(options, file_options, has_baseline=baseline is not None),
             **vars(replace(intervals, queries=queries)),
         )
-    output.print(
-        report_gate(
-            result,
-            sources=config or "",
-            marks=output.form == "github",
-            not_asked=[name for name in OF_BASELINE if of_file.get(name) and result.baseline is None],
-        )
-    )
+    not_asked: list[str] = []
+    if result.baseline is None:
+        not_asked = [name for name in OF_BASELINE if file_options.get(name)]
+    output.print(report_gate(result, sources=config or "", marks=output.form == "github", not_asked=not_asked))
     if output.path not in {None, STDOUT}:
         write_note(result.summary)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
 
 
-def _given(files: Sequence[str]) -> tuple[str, ...]:
+def _check_files(files: Sequence[str]) -> tuple[str, ...]:
     """Return a saved evaluation, or judgments and a run; refuse other files."""
     first, others = split_judgments(files[0], tuple(files[1:]))
     files = (first, *others)
@@ -245,8 +231,76 @@ def _given(files: Sequence[str]) -> tuple[str, ...]:
     return files
 
 
+def _find_config(options: Mapping[str, Any]) -> str | None:
+    """Return the file of gates: that of --config, or pyproject.toml if it has some and the command line has none."""
+    from deadheat.plugins.gates.notation import has_settings
+
+    if options["config"]:
+        path: str = options["config"]
+        return path
+    has_gates = options["checks"] or options["preset"] is not None
+    if not has_gates and has_settings(PYPROJECT):
+        return PYPROJECT
+    return None
+
+
+def _parse_thresholds(file_checks: Sequence[str], options: Mapping[str, Any]) -> tuple[Threshold, ...]:
+    """Return the gates of a file, of --preset and of -c, in this order."""
+    from deadheat.plugins.gates.notation import parse_all, preset_gates
+
+    checks = list(file_checks)
+    if options["preset"] is not None:
+        checks += preset_gates(options["preset"])
+    checks += options["checks"]
+    return parse_all(checks)
+
+
+def _list_inputs(files: Sequence[str], config: str | None, options: Mapping[str, Any]) -> list[str | None]:
+    """Return the files that are read, which an output must not replace; None for those that were not given."""
+    baseline = options["baseline"]
+    if baseline is not None and Path(baseline).is_dir():
+        baseline = None  # an output in a folder replaces no save of it
+    return [*files, config, baseline, options["queries"], options.get("judge")]
+
+
+def _open_baseline(files: Sequence[str], saved: dh.Evaluation | None, options: Mapping[str, Any]) -> Baseline | None:
+    """Open the baseline of a saved evaluation, or of a run that is not evaluated yet; None if none was asked for."""
+    from deadheat.plugins.gates.baseline import open_baseline
+
+    if options["baseline"] is None:
+        return None
+    name = label(files[-1]) if saved is None else saved.name
+    return open_baseline(options["baseline"], name, saved)
+
+
+def _evaluate_run(
+    files: Sequence[str], conventions: Conventions, thresholds: Sequence[Threshold], baseline: Baseline | None
+) -> dh.Evaluation:
+    """Evaluate a run by the measures of the gates and of the baseline."""
+    from deadheat.plugins.gates.notation import measures_of
+
+    qrels, run = files
+    measures = measures_of(thresholds, None if baseline is None else baseline.evaluation)
+    judged_measures = list(dict.fromkeys(kind_asked().as_judged(measures)))
+    evaluations = evaluate_each(qrels, {label(run): run}, conventions, judged_measures, evaluator=evaluator_asked())
+    _, _, evaluation, _ = next(evaluations)
+    warn_of_nothing_judged([evaluation])
+    return evaluation
+
+
+def _select_tests(options: Mapping[str, Any], file_options: Mapping[str, Any], *, has_baseline: bool) -> dict[str, Any]:
+    """Return the arguments of :func:`deadheat.gate` about tests that were given, in a file or on the command line."""
+    arguments = {}
+    for name in OF_CHECKING:
+        # a file may name the margin of a baseline that only some calls have
+        is_used = has_baseline or name not in OF_BASELINE
+        if is_used and (options[name] or name in file_options):
+            arguments[name] = options[name]
+    return arguments
+
+
 def _check_usage(
-    options: Mapping[str, Any], of_file: Mapping[str, Any], thresholds: Sequence[Threshold]
+    options: Mapping[str, Any], file_options: Mapping[str, Any], thresholds: Sequence[Threshold]
 ) -> IntervalOptions:
     """Refuse options that nothing uses, unless a file set them; return those of intervals."""
     has_baseline = options["baseline"] is not None
@@ -260,22 +314,20 @@ def _check_usage(
         margin is not None and margin <= 0,
         f"--no-worse-than must be a number above 0, got {margin}; --no-regression asks for a significant loss",
     )
-    needing = {
+    needing_queries = {
         "--by": options["by"],
-        "each(...)": any(one.by for one in thresholds),
+        "each(...)": any(threshold.by for threshold in thresholds),
         "--weights": options["weights"],
     }
-    need_queries(options["queries"], needing)
+    need_queries(options["queries"], needing_queries)
+    uses_queries = any(needing_queries.values()) or options["cluster"] is not None
     refuse_if(
-        options["queries"] is not None and not any(needing.values()) and options["cluster"] is None,
+        options["queries"] is not None and not uses_queries,
         "--queries is the table of --by, each(...), --cluster and --weights: give one of them too",
     )
-    of_tests = {"cluster"} if has_baseline else set()  # the tests against it take clusters too
-    return intervals_of(
-        options,
-        None,
-        for_what=""
-        if any(one.quantity in {"low", "high"} for one in thresholds)
-        else "a gate such as -c 'low(RR) > 0.7'",
-        also=of_tests | of_file.keys(),
-    )
+    has_intervals = any(threshold.quantity in {"low", "high"} for threshold in thresholds)
+    for_what = "" if has_intervals else "a gate such as -c 'low(RR) > 0.7'"
+    allowed_without_intervals = set(file_options)
+    if has_baseline:
+        allowed_without_intervals.add("cluster")  # the tests against it take clusters too
+    return intervals_of(options, None, for_what=for_what, also=allowed_without_intervals)
