@@ -38,134 +38,161 @@ MINUTE, SECOND = 16, 19  # characters of a time
 
 
 @registers_report(History, in_brief=True)
-def report_history(found: History, *, for_people: bool = True) -> Report:
+def report_history(history: History, *, for_people: bool = True) -> Report:
     """Return the report of a history.
 
     Parameters
     ----------
-    found : History
+    history : History
     for_people : bool, default True
         Whether each measure has a table of its own; else one has all.
     """
-    fell = found.queries(MOST).to_dicts()
-    columns = [Column("difference", "difference"), Column("value", "now")]
-    if any(row["weight"] is not None for row in fell):
-        columns.append(Column("weight", "weight"))
-    labels, title = (MEASURE, Column("kind", ""), QUERY), "Queries of the last step"
-    moved = []
-    if fell:
-        moved.append(tabulate("queries", labels, columns, fell, title=title, has_blocks=True, is_extra=True))
+    queries_tables = _tabulate_queries(history)
+    facts = tuple(_list_facts(history))
     if not for_people:
-        rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
-        return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
-    headline, summary = _describe_last_steps(found)
-    tables = (_table(found, measure) for measure in found.measures)
-    return Report((*tables, *moved), tuple(_facts(found)), headline=headline, summary=summarise(summary))
+        rows = []
+        for n, row in enumerate(history.rows()):
+            step = n // len(history.measures) + 1
+            rows.append({"step": str(step), **row})
+        table = table_of_rows("history", ("step", MEASURE), rows)
+        return Report((table, *queries_tables), facts)
+    headline, summary = _describe_last_steps(history)
+    tables = [_tabulate_steps(history, measure) for measure in history.measures]
+    return Report((*tables, *queries_tables), facts, headline=headline, summary=summarise(summary))
 
 
-def _describe_last_steps(found: History) -> tuple[str, dict[str, str]]:
+def _tabulate_queries(history: History) -> list[Table]:
+    """Return the table of the queries that fell and rose at the last step; none if none did."""
+    rows = history.queries(MOST).to_dicts()
+    if not rows:
+        return []
+    columns = [Column("difference", "difference"), Column("value", "now")]
+    if any(row["weight"] is not None for row in rows):
+        columns.append(Column("weight", "weight"))
+    labels = (MEASURE, Column("kind", ""), QUERY)
+    title = "Queries of the last step"
+    return [tabulate("queries", labels, columns, rows, title=title, has_blocks=True, is_extra=True)]
+
+
+def _describe_last_steps(history: History) -> tuple[str, dict[str, str]]:
     """Return what the last step did to the first measure, and facts: each measure, since when, which queries.
 
     Of systems that take turns, the last step of each.
     """
-    if len(found.steps) < 2:
+    if len(history.steps) < 2:
         return "One evaluation: there is nothing to compare it with.", {}
-    first = found.measures[0]
-    last, *earlier = (n for n in reversed(range(len(found.steps))) if n not in found.before)
-    facts = {_label_of(found, measure, last): _describe_step(found, measure, last) for measure in found.measures}
-    for place in earlier:
-        facts[_label_of(found, first, place)] = _describe_step(found, first, place)
-    changes = _describe_last_changes(found)
+    first_measure = history.measures[0]
+    last_places = [place for place in range(len(history.steps)) if place not in history.before]  # one of each system
+    *places_of_others, last = last_places
+    facts: dict[str, str] = {}
+    for measure in history.measures:
+        facts[_label_step(history, measure, last)] = _describe_step(history, measure, last)
+    for place in reversed(places_of_others):
+        facts[_label_step(history, first_measure, place)] = _describe_step(history, first_measure, place)
+    changes = _describe_last_changes(history)
     if changes:
         facts["last change"] = changes
+    moved_queries = history.queries(MOST_BRIEF)
     for kind in ("fell", "rose"):
-        rows = found.queries(MOST_BRIEF).filter(measure=first, kind=kind).to_dicts()
+        rows = moved_queries.filter(measure=first_measure, kind=kind).to_dicts()
         if rows:
-            facts[kind] = f"{first}: " + ", ".join(
-                f"{row['query_id']} {format_signed(row['difference'])}" for row in rows
-            )
-    return f"{_headline_of_step(found, first, last)}.", facts
+            queries = ", ".join(f"{row['query_id']} {format_signed(row['difference'])}" for row in rows)
+            facts[kind] = f"{first_measure}: {queries}"
+    return f"{_summarize_step(history, first_measure, last)}.", facts
 
 
-def _label_of(found: History, measure: str, place: int) -> str:
-    return f"{measure} of {found.steps[place].name}" if found.take_turns else measure
+def _label_step(history: History, measure: str, place: int) -> str:
+    if not history.take_turns:
+        return measure
+    return f"{measure} of {history.steps[place].name}"
 
 
-def _why_incomparable(found: History, measure: str, place: int) -> str:
+def _explain_missing_difference(history: History, measure: str, place: int) -> str:
     """Return why the mean of a step has no difference from the one before; empty if it has one."""
-    pair = found.since[measure][place]
-    if math.isnan(found.mean_of(place, measure)):
+    pair = history.since[measure][place]
+    if math.isnan(history.mean_of(place, measure)):
         return "no value"
     if pair is None:
-        return "the first of its system" if found.before[place] is None else "under other judgments than before"
-    return "" if pair.n_queries else "over other queries than before"
+        if history.before[place] is None:
+            return "the first of its system"
+        return "under other judgments than before"
+    if not pair.n_queries:
+        return "over other queries than before"
+    return ""
 
 
-def _level_of(found: History, measure: str, place: int, pair: Pair) -> str:
+def _format_mean(history: History, measure: str, place: int, pair: Pair) -> str:
     """Return the mean of a step: over the queries that it shares with the one before, if it has others too."""
-    if not has_other_queries(found, measure, place):
-        return f"{found.mean_of(place, measure):.4f}"
-    shared_mean = pair.mean * pair.n_queries if measure in found.totals else pair.mean
+    if not has_other_queries(history, measure, place):
+        return f"{history.mean_of(place, measure):.4f}"
+    shared_mean = pair.mean * pair.n_queries if measure in history.totals else pair.mean
     return f"{shared_mean:.4f} over the {format_count(pair.n_queries, 'shared query', 'shared queries')}"
 
 
-def _headline_of_step(found: History, measure: str, place: int) -> str:
+def _summarize_step(history: History, measure: str, place: int) -> str:
     """Return what a step did to a mean, and whether that is more than chance."""
-    label, pair = _label_of(found, measure, place), found.since[measure][place]
-    why = _why_incomparable(found, measure, place)
+    label = _label_step(history, measure, place)
+    pair = history.since[measure][place]
+    why = _explain_missing_difference(history, measure, place)
     if why == "no value":
         return f"{label} has no value"
     if why or pair is None:
-        return f"{label} is {found.mean_of(place, measure):.4f}, {why}"
-    level = _level_of(found, measure, place, pair)
+        return f"{label} is {history.mean_of(place, measure):.4f}, {why}"
+    mean_text = _format_mean(history, measure, place, pair)
     if abs(pair.difference) <= NOISE:
-        return f"{label} is as before, {level}"
-    moved = abs(found.difference_of(pair))
-    what = f"{'rose' if pair.difference > 0 else 'fell'} by {format_rounded(moved, 4)}{unit_of(measure)}"
+        return f"{label} is as before, {mean_text}"
+    verb = "rose" if pair.difference > 0 else "fell"
+    size = f"{format_rounded(abs(history.difference_of(pair)), 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
-    return f"{label} {what} to {level}, {sure}"
+    return f"{label} {verb} by {size} to {mean_text}, {sure}"
 
 
-def _describe_step(found: History, measure: str, place: int) -> str:
+def _describe_step(history: History, measure: str, place: int) -> str:
     """Return the mean of a step, its difference from the one before, p and the queries."""
-    mean, pair = found.mean_of(place, measure), found.since[measure][place]
-    why = _why_incomparable(found, measure, place)
+    mean = history.mean_of(place, measure)
+    pair = history.since[measure][place]
+    why = _explain_missing_difference(history, measure, place)
     if why == "no value":
         return why
     if why or pair is None:
         return f"{mean:.4f}, {why}"
-    level = _level_of(found, measure, place, pair)
-    parts = [f"{level}, as before"]
+    mean_text = _format_mean(history, measure, place, pair)
+    parts = [f"{mean_text}, as before"]
     if abs(pair.difference) > NOISE:
         p = format_p_value(pair.p_adjusted).removeprefix("= ")
-        parts = [f"{format_signed(found.difference_of(pair))}{unit_of(measure)} to {level}", f"p adj {p}"]
+        parts = [f"{format_signed(history.difference_of(pair))}{unit_of(measure)} to {mean_text}", f"p adj {p}"]
     queries = format_count(pair.n_queries, "query", "queries")
     if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
         parts.append(f"{queries} worth {pair.n_effective:.1f}")
-    elif not has_other_queries(found, measure, place):
+    elif not has_other_queries(history, measure, place):
         parts.append(queries)
-    n_all = found.steps[place].means[measure]["n_queries"]
+    n_all = history.steps[place].means[measure]["n_queries"]
     if pair.n_queries < n_all:
         parts.append(f"{mean:.4f} over all {n_all:,} queries")
     return ", ".join(parts)
 
 
-def _describe_last_changes(found: History) -> str:
+def _describe_last_changes(history: History) -> str:
     """Say since when each measure is what it is: its last significant step, unless that is the last of all."""
-    texts = []
-    for measure, pairs in found.since.items():
-        places = [n for n, pair in enumerate(pairs) if pair is not None and pair.significant]
-        if places and places[-1] < len(found.steps) - 1:
-            pair = pairs[places[-1]]
-            step = found.steps[places[-1]]
-            when = step.origin.time[:MINUTE].replace("T", " ")
-            called = step.origin.label or step.name
-            difference = format_signed(found.difference_of(pair)) if pair is not None else ""
-            texts.append(f"{measure} {difference}{unit_of(measure)} in {called}, {when}")
+    texts: list[str] = []
+    for measure, pairs in history.since.items():
+        last_change: Pair | None = None
+        place_of_change = -1
+        for place, pair in enumerate(pairs):
+            if pair is not None and pair.significant:
+                last_change = pair
+                place_of_change = place
+        if last_change is None or place_of_change == len(history.steps) - 1:
+            continue
+        step = history.steps[place_of_change]
+        when = step.origin.time[:MINUTE].replace("T", " ")
+        label = step.origin.label or step.name
+        difference = format_signed(history.difference_of(last_change))
+        texts.append(f"{measure} {difference}{unit_of(measure)} in {label}, {when}")
     return "; ".join(texts)
 
 
-def _effective_number_cell(row: Mapping[str, Any]) -> NumberCell:
+def _make_effective_number_cell(row: Mapping[str, Any]) -> NumberCell:
     """Return the cell of how many queries of equal weight a mean is worth; empty in a step without weights."""
     n_effective = row["n_effective"]
     if n_effective is None:
@@ -173,29 +200,18 @@ def _effective_number_cell(row: Mapping[str, Any]) -> NumberCell:
     return NumberCell(n_effective, "worth")
 
 
-def _table(found: History, measure: str) -> Table:
+def _tabulate_steps(history: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
-    several = found.take_turns or len({(one.origin.label, one.origin.commit) for one in found.steps}) < len(found.steps)
-    minutes = {(step.name, step.origin.label, step.origin.commit, step.origin.time[:MINUTE]) for step in found.steps}
-    shown = MINUTE if len(minutes) == len(found.steps) else SECOND
-    rows = [
-        row
-        | {
-            "ci": None if row["low"] is None else Span(row["low"], row["high"]),
-            "ties": Span(row["tie_min"], row["tie_max"]),
-            "p": p_value_cell(row["p_adjusted"], is_significant=bool(row["significant"])),
-            "when": row["time"].replace("T", " ")[:shown],
-            "what": " ".join(
-                dict.fromkeys(filter(None, (row["name"] if several else "", row["label"], row["commit"][:COMMIT])))
-            ),
-            "judged": ("" if row["comparable"] else "# ") + ("changed" if row["changed"] else ""),
-        }
-        for row in found.rows()
-        if row["measure"] == measure
-    ]
+    shows_names = _needs_names(history)
+    time_length = _choose_time_length(history)
+    rows: list[dict[str, Any]] = []
+    for row in history.rows():
+        if row["measure"] == measure:
+            cells = _make_cells(row, shows_names=shows_names, time_length=time_length)
+            rows.append(row | cells)
     columns = [Column("n_queries", "queries")]
     if any(row["n_effective"] is not None for row in rows):
-        columns.append(Column("n_effective", "worth", _effective_number_cell, spare=3))
+        columns.append(Column("n_effective", "worth", _make_effective_number_cell, spare=3))
     columns += [
         Column("mean", "mean"),
         Column("ci", "interval", spare=2, is_extra=True),
@@ -208,7 +224,7 @@ def _table(found: History, measure: str) -> Table:
     ]
     if any(row["n_shared"] not in {None, row["n_queries"]} for row in rows):
         columns.append(Column("n_shared", "in both"))
-    if found.to_reference:
+    if history.to_reference:
         columns.append(Column("reference", "to reference", lambda row: row["reference_difference"], spare=1))
     if any(row["judged"] for row in rows):
         columns.append(Column("judged", "judgments", spare=1))
@@ -216,38 +232,99 @@ def _table(found: History, measure: str) -> Table:
     return tabulate(f"history_{measure}", labels, columns, rows, title=measure, main=1)
 
 
-def _facts(found: History) -> list[Fact]:
-    names = dict.fromkeys(step.name for step in found.steps)
-    n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
+def _needs_names(history: History) -> bool:
+    """Tell whether label and commit alone do not tell the steps apart."""
+    distinct = {(step.origin.label, step.origin.commit) for step in history.steps}
+    return history.take_turns or len(distinct) < len(history.steps)
+
+
+def _choose_time_length(history: History) -> int:
+    """Return how many characters of a time are shown: to the minute, if that tells the steps apart."""
+    distinct: set[tuple[str, ...]] = set()
+    for step in history.steps:
+        distinct.add((step.name, step.origin.label, step.origin.commit, step.origin.time[:MINUTE]))
+    if len(distinct) == len(history.steps):
+        return MINUTE
+    return SECOND
+
+
+def _make_cells(row: Mapping[str, Any], *, shows_names: bool, time_length: int) -> dict[str, Any]:
+    """Return the cells of a step that are put together from several values."""
+    interval = None
+    if row["low"] is not None:
+        interval = Span(row["low"], row["high"])
+    names = [row["label"], row["commit"][:COMMIT]]
+    if shows_names:
+        names.insert(0, row["name"])
+    distinct_names = dict.fromkeys(name for name in names if name)
+    judged = ""
+    if not row["comparable"]:
+        judged += "# "
+    if row["changed"]:
+        judged += "changed"
+    return {
+        "ci": interval,
+        "ties": Span(row["tie_min"], row["tie_max"]),
+        "p": p_value_cell(row["p_adjusted"], is_significant=bool(row["significant"])),
+        "when": row["time"].replace("T", " ")[:time_length],
+        "what": " ".join(distinct_names),
+        "judged": judged,
+    }
+
+
+def _list_facts(history: History) -> list[Fact]:
+    names = dict.fromkeys(step.name for step in history.steps)
     facts = [
-        Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
-        *tell_geometric(found.measures),
-        *_tell_weights(found),
+        Fact("n_steps", len(history.steps), "evaluations", f"{len(history.steps):,} of {', '.join(names)}"),
+        *tell_geometric(history.measures),
+        *_tell_weights(history),
     ]
-    if found.reference is not None:
-        file = format_path(found.steps[found.reference].file)
+    if history.reference is not None:
+        file = format_path(history.steps[history.reference].file)
         facts.append(Fact("reference", file, "reference", file, brief=file))
     facts.append(prose_fact("interval", "of the mean, at the level at which it was saved (by default 95%)"))
-    if n_tests:
-        before = "the one before of the same system" if found.take_turns else "the one before"
-        over = f"corrected by Holm over {format_count(n_tests, 'step')}"
-        facts.append(prose_fact("test", f"{found.design.test}, each step against {before}; {over}"))
-        level = f"p below {1 - found.design.confidence_level:.3g}"
-        is_marked = any(pair is not None and pair.significant for pairs in found.since.values() for pair in pairs)
-        facts.append(replace(prose_fact(MARK, level), brief=f"{level}, {over}" if is_marked else ""))
-    changes = {step.origin.label or step.name: step.changed for step in found.steps if step.changed}
+    facts += _tell_tests(history)
+    facts += _tell_changed_judgments(history)
+    for text in history.notes:
+        facts.append(note_fact("history", text))
+    return facts
+
+
+def _tell_tests(history: History) -> list[Fact]:
+    """Say how steps are tested, and which are marked; nothing if none could be compared."""
+    n_tests = 0
+    is_marked = False
+    for pairs in history.since.values():
+        compared = [pair for pair in pairs if pair is not None]
+        n_tests = max(n_tests, len(compared))
+        is_marked = is_marked or any(pair.significant for pair in compared)
+    if not n_tests:
+        return []
+    before = "the one before of the same system" if history.take_turns else "the one before"
+    correction = f"corrected by Holm over {format_count(n_tests, 'step')}"
+    level = f"p below {1 - history.design.confidence_level:.3g}"
+    mark = prose_fact(MARK, level)
+    if is_marked:
+        mark = replace(mark, brief=f"{level}, {correction}")
+    return [prose_fact("test", f"{history.design.test}, each step against {before}; {correction}"), mark]
+
+
+def _tell_changed_judgments(history: History) -> list[Fact]:
+    """Say where the judgments changed, and that steps under others are not comparable."""
+    facts: list[Fact] = []
+    changes = {step.origin.label or step.name: step.changed for step in history.steps if step.changed}
     if changes:
         texts = [f"{name}: {text}" for name, text in changes.items()]
         facts.append(note_fact("judgments", "; ".join(texts), brief=texts[-1]))
-    if not all(step.is_comparable for step in found.steps):
+    if not all(step.is_comparable for step in history.steps):
         facts.append(note_fact("#", "under other judgments than the last: not comparable"))
-    return facts + [note_fact("history", text) for text in found.notes]
+    return facts
 
 
-def _tell_weights(found: History) -> list[Fact]:
+def _tell_weights(history: History) -> list[Fact]:
     """Say that the means of the last step are weighted, if they are; totals are not."""
-    last = found.steps[-1]
-    weighted_measures = [measure for measure in found.measures if "n_effective" in last.means[measure]]
+    last = history.steps[-1]
+    weighted_measures = [measure for measure in history.measures if "n_effective" in last.means[measure]]
     if last.weights is None or not weighted_measures:
         return []
     has_value = ~np.isnan(last.values[weighted_measures[0]])
