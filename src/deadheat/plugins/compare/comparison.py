@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.core import hooks, stats
-from deadheat.core.arrays import FloatArray, IntArray, TextArray, align_values, is_member
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.core.checks import as_count, as_level, as_positive
 from deadheat.core.data.chunk_doubts import describe_other_chunks
 from deadheat.core.data.flat_names import Numbers
@@ -38,11 +38,11 @@ from deadheat.core.phases import lasting
 from deadheat.core.random_generators import Rng
 from deadheat.core.stats.power import check_power
 from deadheat.core.stats.student_tests import t_tail
-from deadheat.core.structures import group_values
 from deadheat.core.wording import UNIT, escape_invisible, format_count
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import Grounds
-from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of
+from deadheat.plugins.compare.deciding_queries import tabulate_deciding_queries
+from deadheat.plugins.compare.flips import Side, over_all, side_of
 from deadheat.plugins.compare.intervals_by_name import IntervalsByName
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
@@ -73,14 +73,6 @@ def sizes_schema() -> dict[str, type[pl.DataType]]:
     }
 
 
-def queries_schema() -> dict[str, type[pl.DataType]]:
-    """Return the columns of the deciding queries."""
-    return {
-        **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
-        **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max", "weight"), pl.Float64),
-    }
-
-
 def ranks_schema() -> dict[str, type[pl.DataType]]:
     """Return the columns of the ranks of systems."""
     return {
@@ -105,7 +97,7 @@ COLUMNS = (
 
 def knows_ties(comparison: Comparison) -> bool:
     """Tell whether it is known what orders of ties make of the values that are compared."""
-    return any(one.ties != UNKNOWN for one in comparison.evaluations.values())
+    return any(evaluation.ties != UNKNOWN for evaluation in comparison.evaluations.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,16 +151,19 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             self._check_use("margin" if self.detect is None else "detect")
 
     def __repr__(self) -> str:
-        n_significant, n_doubtful = (int(self.pairs.column(name).sum()) for name in ("significant", "doubtful"))
-        reversible = "reversals by tie order unknown"
+        n_significant = int(self.pairs.column("significant").sum())
+        n_doubtful = int(self.pairs.column("doubtful").sum())
+        labels = ", ".join(measure.label for measure in self.measures)
+        n_pairs = format_count(len(self.pairs), "difference")
+        facts = [f"{n_significant} of {n_pairs} significant"]
         if knows_ties(self):
-            reversible = f"{int(self.pairs.column('can_flip').sum())} reversible by tie order"
-        return escape_invisible(
-            f"<Comparison of {', '.join(self.systems)} by {', '.join(one.label for one in self.measures)}:"
-            f" {n_significant} of {format_count(len(self.pairs), 'difference')} significant,"
-            f" {reversible}"
-            f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
-        )
+            n_reversible = int(self.pairs.column("can_flip").sum())
+            facts.append(f"{n_reversible} reversible by tie order")
+        else:
+            facts.append("reversals by tie order unknown")
+        if n_doubtful:
+            facts.append(f"{n_doubtful} with a p value in doubt (skewed)")
+        return escape_invisible(f"<Comparison of {', '.join(self.systems)} by {labels}: {', '.join(facts)}>")
 
     @cached_property
     def unjudged_outer_bounds(self) -> tuple[Any, ...]:
@@ -189,12 +184,18 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
     def _differences(self, places: Iterable[int]) -> FloatArray:
         """Return the differences of some pairs."""
-        pairs = [self.pairs[place] for place in places]
-        asked = dict.fromkeys((name, pair.measure) for pair in pairs for name in (pair.system, pair.baseline))
-        scores = {(name, measure): self.evaluations[name][measure] for name, measure in asked}
-        values = {key: align_values(one.values, one.query_ids, self.query_ids) for key, one in scores.items()}
-        each = [values[one.system, one.measure] - values[one.baseline, one.measure] for one in pairs]
-        return np.column_stack(each) if each else np.zeros((len(self.query_ids), 0))
+        values: dict[tuple[str, str], FloatArray] = {}
+        columns = []
+        for place in places:
+            pair = self.pairs[place]
+            for name in (pair.system, pair.baseline):
+                if (name, pair.measure) not in values:
+                    scores = self.evaluations[name][pair.measure]
+                    values[name, pair.measure] = align_values(scores.values, scores.query_ids, self.query_ids)
+            columns.append(values[pair.system, pair.measure] - values[pair.baseline, pair.measure])
+        if not columns:
+            return np.zeros((len(self.query_ids), 0))
+        return np.column_stack(columns)
 
     @property
     def by_judge(self) -> Mapping[str, Evaluation]:
@@ -222,29 +223,31 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
         Other names of a measure find it too.
         """
-        alike = group_values(
-            (tuple(one.query_ids), (name, scores)) for name, one in self.evaluations.items() for scores in one
-        )
-        found = IntervalsByName(next(iter(self.evaluations.values())).conventions.rel)
-        labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
-        for query_ids, named in alike.items():
-            own = is_member(self.query_ids, np.array(query_ids, dtype=object))
-            of_scores = estimate_intervals(
-                [scores for _, scores in named],
-                IntervalOptions.of(
-                    vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()
-                ),
-            )
-            found.update(zip(((name, labels[str(one.measure)]) for name, one in named), of_scores, strict=True))
-        return found
+        named_by_queries: dict[tuple[str, ...], list[tuple[str, Scores]]] = {}
+        for name, evaluation in self.evaluations.items():
+            query_ids = tuple(evaluation.query_ids)
+            named_by_queries.setdefault(query_ids, []).extend((name, scores) for scores in evaluation)
+        intervals = IntervalsByName(next(iter(self.evaluations.values())).conventions.rel)
+        labels = {str(measure): measure.label for measure in self.measures}  # evaluations may have other names
+        for query_ids, named_scores in named_by_queries.items():
+            cluster = None
+            if self.cluster is not None:
+                is_evaluated = is_member(self.query_ids, np.array(query_ids, dtype=object))
+                cluster = self.cluster[is_evaluated].tolist()
+            options = IntervalOptions.of(vars(self.design), cluster=cluster)
+            estimates = estimate_intervals([scores for _, scores in named_scores], options)
+            for (name, scores), interval in zip(named_scores, estimates, strict=True):
+                intervals[name, labels[str(scores.measure)]] = interval
+        return intervals
 
     def scores_by_doc_id(self, system: str, measure: MeasureLike) -> Scores | None:
         """Return the scores of a system with its ties broken by document id, as trec_eval; None if not known."""
         if system not in self.by_doc_id:
             return None
-        own = self.evaluations[system]
-        scores = own[measure]
-        return replace(scores, values=self.by_doc_id[system][own.measures.index(scores.measure)])
+        evaluation = self.evaluations[system]
+        scores = evaluation[measure]
+        place = evaluation.measures.index(scores.measure)
+        return replace(scores, values=self.by_doc_id[system][place])
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -265,32 +268,27 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         unit : tuple of str, default ("query", "queries")
             What a query is called.
         """
-        levels = {
-            measure.label: {name: one[measure].reported() for name, one in self.evaluations.items()}
-            for measure in self.measures
-        }
-        measures = self.measures if measure is None else (measure, *(one for one in self.measures if one != measure))
+        levels = {}
+        for compared in self.measures:
+            levels[compared.label] = {name: own[compared].reported() for name, own in self.evaluations.items()}
+        measures = list(self.measures)
+        if measure is not None:
+            measures = [measure] + [other for other in self.measures if other != measure]
         within: dict[tuple[str, str], Within] = {}
         if margin is not None:
-            first = next((one for one in measures if one.is_quality), measures[0])
-            places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
-            pairs = [self.pairs[place] for place in places]
-            sizes = np.array([max(pair.n_queries, 1) if first.total else 1 for pair in pairs])
-            within = {
-                (pair.system, pair.baseline): replace(one, margin=margin)
-                for pair, one in zip(pairs, self._within(places, as_positive("margin", margin) / sizes), strict=True)
-            }
-        known = set(self.query_ids.tolist())
-        missing = {
-            name: [query for query in one.missing_queries if query in known] for name, one in self.evaluations.items()
-        }
-        conventions = next(iter(self.evaluations.values())).conventions
+            first = next((candidate for candidate in measures if candidate.is_quality), measures[0])
+            within = self._test_margin(first, margin)
+        query_ids = set(self.query_ids.tolist())
+        missing = {}
+        for name, evaluation in self.evaluations.items():
+            missing[name] = [query_id for query_id in evaluation.missing_queries if query_id in query_ids]
+        first_evaluation = next(iter(self.evaluations.values()))
         return Grounds(
             pairs=self.pairs,
             levels=levels,
             measures=measures,
             design=self.design,
-            ties=next(iter(self.evaluations.values())).ties,
+            ties=first_evaluation.ties,
             within=within,
             detectable=self._detectable,
             lacking=self._lacking,
@@ -298,8 +296,21 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             other_chunks=self._describe_other_chunks,
             unit=unit,
             later=self.later,
-            missing=describe_missing(missing, len(known), conventions.missing, unit),
+            missing=describe_missing(missing, len(query_ids), first_evaluation.conventions.missing, unit),
         ).verdict()
+
+    def _test_margin(self, measure: Measure, margin: float) -> dict[tuple[str, str], Within]:
+        """Return what the tests of a margin say about each pair by one measure; of counts it is one of totals."""
+        places = np.flatnonzero(self.pairs.column("measure") == measure.label).tolist()
+        n_queries = np.ones(len(places), np.int64)
+        if measure.total:
+            n_queries = np.array([max(self.pairs[place].n_queries, 1) for place in places])
+        tests = self._within(places, as_positive("margin", margin) / n_queries)
+        within = {}
+        for place, test in zip(places, tests, strict=True):
+            pair = self.pairs[place]
+            within[pair.system, pair.baseline] = replace(test, margin=margin)
+        return within
 
     def _describe_other_chunks(self, system: str) -> str:
         """Say that a system has other chunks than those that were judged; "" if nothing shows that."""
@@ -312,17 +323,18 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
     @cached_property
     def weights(self) -> FloatArray | None:
         """How much each query counts in each pair, of shape (n_queries, n_pairs); None: all the same."""
-        if not any(scores.is_weighted for one in self.evaluations.values() for scores in one):
+        if not any(scores.is_weighted for evaluation in self.evaluations.values() for scores in evaluation):
             return None
-        alike = np.ones(len(self.query_ids))
-        return np.column_stack(
-            [
-                alike
-                if scores.weights is None or not scores.is_weighted
-                else over_all(scores.weights, is_member(self.query_ids, scores.query_ids), 1.0)
-                for scores in (self.evaluations[pair.system][pair.measure] for pair in self.pairs)
-            ]
-        )
+        equal = np.ones(len(self.query_ids))
+        columns = []
+        for pair in self.pairs:
+            scores = self.evaluations[pair.system][pair.measure]
+            if scores.weights is None or not scores.is_weighted:
+                columns.append(equal)
+            else:
+                is_evaluated = is_member(self.query_ids, scores.query_ids)
+                columns.append(over_all(scores.weights, is_evaluated, 1.0))
+        return np.column_stack(columns)
 
     def _errors_of(self, places: Sequence[int]) -> FloatArray:
         """Return the standard errors of some differences, as these are estimated: with a judge, by its labels too."""
@@ -347,12 +359,14 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         if any(self.evaluations[name][pair.measure].several_runs for name in (pair.system, pair.baseline)):
             return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni", *MAX_T_CORRECTIONS}:
-            own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
-            n_tests = self.n_strata * max(int((~np.isnan(own)).sum()), 1)
+            p_values = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
+            n_tests = self.n_strata * max(int((~np.isnan(p_values)).sum()), 1)
         error = float(self._errors_of([self._place_of(pair)])[0])
         level = (1 - self.design.confidence_level) / n_tests
-        if math.isfinite(half := pair.simultaneous_high - pair.simultaneous_low) and error > 0:
-            level = max(level, 2 * float(t_tail(np.array([half / 2]), np.array([error]), n_units(pair) - 1)[0]))
+        width = pair.simultaneous_high - pair.simultaneous_low
+        if math.isfinite(width) and error > 0:
+            tail = float(t_tail(np.array([width / 2]), np.array([error]), n_units(pair) - 1)[0])
+            level = max(level, 2 * tail)
         design = replace(self.design, confidence_level=1 - level)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
 
@@ -369,15 +383,19 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         if self.weights is None or pair.n_effective is None or pair.is_estimated:
             return None
         place = self._place_of(pair)
-        values, weights = self._differences([place])[:, 0], self.weights[:, place]
+        values = self._differences([place])[:, 0]
+        weights = self.weights[:, place]
         kept = np.flatnonzero(~np.isnan(values))
         pulls = weights[kept] * values[kept] * math.copysign(1.0, pair.difference)
         order = np.argsort(-pulls, kind="stable")
         left = pulls.sum() - np.cumsum(pulls[order])  # without the first, the first two, ...
-        n = int(np.argmax(left <= stats.NEGLIGIBLE_DIFFERENCE)) + 1
-        ids, shares = self.query_ids[kept[order]], weights[kept[order]] / weights[kept].sum()
-        few = zip(ids[:n].tolist(), shares[:n].tolist(), strict=True) if n <= DECIDING < len(kept) else ()
-        return float(values[kept].mean()), dict(few)
+        n_deciding = int(np.argmax(left <= stats.NEGLIGIBLE_DIFFERENCE)) + 1
+        unweighted = float(values[kept].mean())
+        if not n_deciding <= DECIDING < len(kept):
+            return unweighted, {}
+        deciding = kept[order[:n_deciding]]
+        shares = weights[deciding] / weights[kept].sum()
+        return unweighted, dict(zip(self.query_ids[deciding].tolist(), shares.tolist(), strict=True))
 
     @property
     def options_of_intervals(self) -> IntervalOptions:
@@ -397,22 +415,23 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
     def _within(self, places: Sequence[int], margins: FloatArray) -> list[Within]:
         """Return what the tests of margins say about some of the pairs."""
-        own, pairs = list(places), [self.pairs[place] for place in places]
+        places = list(places)
+        pairs = [self.pairs[place] for place in places]
         self._check_use("margin")
-        found = within_margins(
+        tests = within_margins(
             pairs,
-            self._differences(own),
+            self._differences(places),
             margins,
             self.measures,
             design=self.design,
             cluster=self.cluster,
-            weights=None if self.weights is None else self.weights[:, own],
+            weights=None if self.weights is None else self.weights[:, places],
         )
         signs = {measure.label: measure.sign for measure in self.measures}
         for n, pair in enumerate(pairs):
             if pair.is_estimated:
-                found[n] = estimated_within(pair, float(margins[n]), signs[pair.measure], self.design)
-        return found
+                tests[n] = estimated_within(pair, float(margins[n]), signs[pair.measure], self.design)
+        return tests
 
     @cached_property
     def _known_bounds(self) -> dict[tuple[str, str, str], Any]:
@@ -425,20 +444,23 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         Nor where qrels name relevant documents alone, which all others are not by design, and both lack as many. Where
         a judge's labels count, what labels could make of the difference is not known.
         """
-        measure = next(one for one in self.measures if one.label == pair.measure)
-        both = [self.evaluations[name] for name in (pair.system, pair.baseline)]
+        measure = next(candidate for candidate in self.measures if candidate.label == pair.measure)
+        system, baseline = self.evaluations[pair.system], self.evaluations[pair.baseline]
         depth = min(getattr(measure, "cutoff", None) or TOP, TOP)
-        shares = [unjudged_share(one.placements, depth) or 0.0 for one in both]
-        own, other = shares if rival == pair.baseline else shares[::-1]
-        has_nonrelevant = bool((both[0].placements.judged_relevance <= 0).any())
-        if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
+        system_share = unjudged_share(system.placements, depth) or 0.0
+        baseline_share = unjudged_share(baseline.placements, depth) or 0.0
+        rival_share, leader_share = system_share, baseline_share
+        if rival == pair.baseline:
+            rival_share, leader_share = baseline_share, system_share
+        has_nonrelevant = bool((system.placements.judged_relevance <= 0).any())
+        if rival_share < NOTABLE or (rival_share - leader_share < NOTABLE and not has_nonrelevant):
             return None
         bound = None
         if not pair.is_estimated:  # else with other labels, which the bounds do not know
             bound = self._bound_over_labels(pair, measure)
         if bound is None:
-            return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
-        return Lacking(depth, shares[0], shares[1], bound.low, bound.high, bound.is_attained)
+            return Lacking(depth, system_share, baseline_share, math.nan, math.nan)
+        return Lacking(depth, system_share, baseline_share, bound.low, bound.high, bound.is_attained)
 
     def _bound_over_labels(self, pair: Pair, measure: Measure) -> Any:  # noqa: ANN401 - of a plugin
         """Return how far labels of unjudged documents can move a difference; None where that is not known."""
@@ -467,40 +489,54 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         begin with ``human_``, and there are ``human_difference`` with its interval and p value, and ``judge_weight``,
         ``judge_correlation``, ``judge_n_effective`` and ``judge_n_others``.
         """
-        every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged", "rerun_unknown"}]
-        names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
-        if not knows_ties(self):
-            names = {name: own for name, own in names.items() if name not in OF_TIES}
-        found = {name: self.pairs.column(own) for name, own in names.items()}
-        columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
+        field_of = {name: name for name in COLUMNS}
+        if details:
+            hidden = {*KNOWN.values(), "judged", "rerun_unknown"}
+            field_of = {field.name: field.name for field in fields(Pair) if field.name not in hidden}
+            field_of |= KNOWN
+        columns: dict[str, Any] = {}
+        for name, field_name in field_of.items():
+            if name in OF_TIES and not knows_ties(self):
+                continue
+            column = self.pairs.column(field_name)
+            columns[name] = column if column.dtype == np.float64 else column.tolist()
         for part in self.parts.values():
-            of_values = {name: column for name, column in columns.items() if name in part.fields_of_values}
-            columns = {name: column for name, column in columns.items() if name not in of_values}
-            columns |= {f"{part.prefix}{name}": column for name, column in of_values.items()}
+            names_of_values = [name for name in columns if name in part.fields_of_values]
+            for name in names_of_values:  # behind all others
+                columns[f"{part.prefix}{name}"] = columns.pop(name)
             columns |= part.columns_of(self.pairs)
         return make_frame(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name, evaluation in self.evaluations.items():
-            of_runs = (one for one in evaluation.named_numbers() if one[0] != ("n_queries",))
-            for parts, number in of_runs:
-                of_mean = parts[1:]
-                for part in self.parts.values():  # beside differences that are estimated with more
-                    of_mean = (f"{part.prefix}{of_mean[0] if of_mean else 'mean'}",)
-                yield (parts[0], name, *of_mean), number
+        yield from self._numbers_of_systems()
         totals = {measure.label for measure in self.measures if measure.total}
         for pair in self.pairs:
             scale = pair.n_queries if pair.measure in totals else 1
-            versus = (pair.measure, (pair.system, pair.baseline))
-            yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
+            systems = (pair.system, pair.baseline)
+            for name in FLAT:
+                yield (pair.measure, systems, name), scale * getattr(pair, name)
             for name in (*FLAT_TESTED, "n_queries"):
-                shown = name
+                label = name
                 for part in self.parts.values():
-                    shown = f"{part.prefix}{name}" if name in part.fields_of_values else shown
-                yield (*versus, shown), getattr(pair, name)
+                    if name in part.fields_of_values:
+                        label = f"{part.prefix}{name}"
+                yield (pair.measure, systems, label), getattr(pair, name)
             for part in self.parts.values():
-                yield from (((*versus, name), number) for name, number in part.numbers_of(pair, scale))
+                for name, number in part.numbers_of(pair, scale):
+                    yield (pair.measure, systems, name), number
+
+    def _numbers_of_systems(self) -> Numbers:
+        """Give the numbers of single systems; where differences are estimated with more, these have a prefix."""
+        for system, evaluation in self.evaluations.items():
+            for labels, number in evaluation.named_numbers():
+                if labels == ("n_queries",):
+                    continue
+                measure, *names = labels
+                for part in self.parts.values():
+                    name = names[0] if names else "mean"
+                    names = [f"{part.prefix}{name}"]
+                yield (measure, system, *names), number
 
     def to_markdown(self, *, digits: int | None = None, compact: bool = True) -> str:
         """Return what prints as GitHub-flavoured Markdown.
@@ -559,32 +595,36 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         -------
         dict of str (of several columns: tuple) to Comparison
         """
-        found = {}
         places = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
         parts_in = [part.in_strata(columns, queries) for part in self.parts.values()]
         design = replace(self.design, n_strata=len(places))
         if len(self.pairs) == len(self.measures) and design.correction in MAX_T_CORRECTIONS:
             design = replace(design, correction="holm")  # of one row in each stratum
-        places_in = {name: self._places_in(one) for name, one in self.evaluations.items()}
+        places_in = {name: self._places_in(evaluation) for name, evaluation in self.evaluations.items()}
+        comparisons = {}
         with lasting("comparing strata", len(places)) as advance:
-            for stratum, keep in places.items():
-                own = {name: of_all[keep][of_all[keep] >= 0] for name, of_all in places_in.items()}
-                comparison = replace(
-                    assemble(
-                        {name: one.select(own[name]) for name, one in self.evaluations.items()},
-                        design,
-                        None if self.cluster is None else self.cluster[keep].tolist(),
-                        None,
-                        {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
-                    ),
-                    margin=self.margin,
-                    detect=self.detect,
-                )
+            for stratum, is_in_stratum in places.items():
+                comparison = self._compare_stratum(is_in_stratum, places_in, design)
                 for part_in in parts_in:
                     comparison = part_in(stratum).add_to(comparison)
-                found[stratum] = comparison
+                comparisons[stratum] = comparison
                 advance(1)
-        return correct_over_strata(found, design)
+        return correct_over_strata(comparisons, design)
+
+    def _compare_stratum(
+        self, is_in_stratum: BoolArray | IntArray, places_in: Mapping[str, IntArray], design: Design
+    ) -> Comparison:
+        """Compare over some of the queries, without parts; `places_in` says where each evaluation has each query."""
+        evaluations, by_doc_id = {}, {}
+        for name, evaluation in self.evaluations.items():
+            places = places_in[name][is_in_stratum]
+            places = places[places >= 0]
+            evaluations[name] = evaluation.select(places)
+            if name in self.by_doc_id:
+                by_doc_id[name] = [values[places] for values in self.by_doc_id[name]]
+        cluster = None if self.cluster is None else self.cluster[is_in_stratum].tolist()
+        comparison = assemble(evaluations, design, cluster, None, by_doc_id)
+        return replace(comparison, margin=self.margin, detect=self.detect)
 
     def _places_in(self, evaluation: Evaluation) -> IntArray:
         """Return the place of each query in an evaluation, whose queries are in the same order; -1: it lacks it."""
@@ -611,13 +651,12 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        found = self._within(range(len(self.pairs)), np.full(len(self.pairs), as_positive("margin", margin)))
-        return make_frame(
-            {
-                **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
-                **{one.name: [getattr(row, one.name) for row in found] for one in fields(Within)},
-            }
-        )
+        margins = np.full(len(self.pairs), as_positive("margin", margin))
+        tests = self._within(range(len(self.pairs)), margins)
+        columns = {name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")}
+        for field_of_test in fields(Within):
+            columns[field_of_test.name] = [getattr(test, field_of_test.name) for test in tests]
+        return make_frame(columns)
 
     def sample_sizes(
         self, difference: float | None = None, *, power: float = 0.8, pair: Pair | None = None
@@ -653,15 +692,23 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * as_positive("difference", difference)
         places = range(len(self.pairs)) if pair is None else [self._place_of(pair)]
-        rows = [
-            {
-                **{name: getattr(one, name) for name in (*KEYS, "n_queries", "n_clusters")},
-                "target": (target := one.difference if wanted is None else wanted),
-                "std": error * math.sqrt(one.n_queries if one.n_effective is None else one.n_effective),
-                **planned(target, error, one, design, power),
+        rows = []
+        for place, error in zip(places, self._errors_of(places).tolist(), strict=True):
+            planned_pair = self.pairs[place]
+            target = planned_pair.difference if wanted is None else wanted
+            n_independent = planned_pair.n_effective
+            if n_independent is None:
+                n_independent = planned_pair.n_queries
+            row = {
+                "measure": planned_pair.measure,
+                "system": planned_pair.system,
+                "baseline": planned_pair.baseline,
+                "n_queries": planned_pair.n_queries,
+                "n_clusters": planned_pair.n_clusters,
+                "target": target,
+                "std": error * math.sqrt(n_independent),
             }
-            for one, error in zip(map(self.pairs.__getitem__, places), self._errors_of(places).tolist(), strict=True)
-        ]
+            rows.append(row | planned(target, error, planned_pair, design, power))
         return make_frame(rows, sizes_schema())
 
     def queries(self, n: int = 10) -> pl.DataFrame:
@@ -680,32 +727,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             difference, over all orders of the ties of both), weight (null without weights). With weights the most
             extreme are those that move the mean most: weight times difference.
         """
-        return make_frame(list(self._deciding(as_count("n", n))), queries_schema())
-
-    def _deciding(self, n: int) -> Iterator[tuple[str | float | None, ...]]:
-        """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
-        own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
-        n_pairs = len(self.pairs) // len(self.measures)
-        for place, pair in enumerate(self.pairs):
-            measure = self.measures[place // n_pairs]
-            gap = gap_of(
-                *(side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
-            )
-            numbers = (gap.values, *(part.values for part in gap.parts), gap.low, gap.high)
-            better = measure.sign * gap.values
-            weights = None
-            if self.weights is not None and pair.n_effective is not None:  # totals have none
-                weights = self.weights[:, place]
-            for kind, size in (("best", better), ("worst", -better), ("ties", gap.high - gap.low)):
-                moved = ~np.isnan(gap.values) & (size > stats.NEGLIGIBLE_DIFFERENCE)
-                pulls = np.where(moved, size if weights is None else size * weights, -np.inf)
-                order = np.argsort(-pulls, kind="stable")[:n]
-                for query in order[moved[order]].tolist():
-                    yield (
-                        *(pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query])),
-                        *(float(column[query]) for column in numbers),
-                        None if weights is None else float(weights[query]),
-                    )
+        return tabulate_deciding_queries(self, as_count("n", n))
 
     def rank_intervals(
         self,
@@ -748,12 +770,14 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         )
         self._check_use("ranks")
         self.refuse_parts("a range of ranks")
-        first = next(iter(self.evaluations.values()))
-        rows = [
-            {"measure": one.label, **row}
-            for one in (self.measures if measure is None else [first[measure].measure])
-            for row in rank_intervals(self.evaluations, one, self.query_ids, self.cluster, design=options)
-        ]
+        measures = self.measures
+        if measure is not None:
+            first_evaluation = next(iter(self.evaluations.values()))
+            measures = (first_evaluation[measure].measure,)
+        rows = []
+        for ranked_by in measures:
+            rows_of_measure = rank_intervals(self.evaluations, ranked_by, self.query_ids, self.cluster, design=options)
+            rows += [{"measure": ranked_by.label, **row} for row in rows_of_measure]
         return make_frame(rows, ranks_schema())
 
     def orders(self, *, p: float = 0.9) -> SystemOrders:
@@ -797,58 +821,71 @@ def assemble(
     by_doc_id: Mapping[str, list[FloatArray]],
 ) -> Comparison:
     """Compare evaluations that are known to be comparable; `by_doc_id` are the scores of each, by measure."""
-    by_doc_id = {  # queries of weight 0 have no value here either
-        name: [np.where(scores.kept, values, np.nan) for scores, values in zip(evaluations[name], rule, strict=True)]
-        for name, rule in by_doc_id.items()
-    }
-    ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
-    codes = cluster_codes(cluster, queries, ids)
-    own = {name: is_member(ids, one.query_ids) for name, one in evaluations.items()}
+    all_query_ids: set[str] = set()
+    for evaluation in evaluations.values():
+        all_query_ids.update(evaluation.query_ids.tolist())
+    query_ids = np.array(sorted(all_query_ids), dtype=object)
+    codes = cluster_codes(cluster, queries, query_ids)
     measures = next(iter(evaluations.values())).measures
     sides: list[dict[str, Side]] = [{} for _ in measures]
-    for name, one in evaluations.items():
-        for of_measure, measure in zip(sides, measures, strict=True):
-            of_measure[name] = side_of(one, measure, own[name], by_doc_id.get(name), design.rng)
-        for scores in one:
+    weighted_by_doc_id = {}
+    for name, evaluation in evaluations.items():
+        if name in by_doc_id:
+            weighted_by_doc_id[name] = _leave_out_weightless(by_doc_id[name], evaluation)
+        is_evaluated = is_member(query_ids, evaluation.query_ids)
+        for sides_of_measure, measure in zip(sides, measures, strict=True):
+            sides_of_measure[name] = side_of(
+                evaluation, measure, is_evaluated, weighted_by_doc_id.get(name), design.rng
+            )
+        for scores in evaluation:
             scores.spread.forget()
-    places = list_pairs(list(evaluations), design.against)
     runs = kind_of_runs(evaluations.values())
     if runs:
         design = design.without_maxima({"runs": runs})
+    places = list_pairs(list(evaluations), design.against)
     pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
-    return Comparison(
-        pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
-    )
+    named_evaluations = {name: evaluation.called(name) for name, evaluation in evaluations.items()}
+    return Comparison(pairs, named_evaluations, design, query_ids, codes, weighted_by_doc_id)
+
+
+def _leave_out_weightless(by_doc_id: Sequence[FloatArray], evaluation: Evaluation) -> list[FloatArray]:
+    """Return scores by document id, by measure, without those of queries of weight 0, which have no value either."""
+    columns = []
+    for scores, values in zip(evaluation, by_doc_id, strict=True):
+        columns.append(np.where(scores.kept, values, np.nan))
+    return columns
 
 
 def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
     """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
-    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
-    for pair in list_pairs(list(ids), design.against):
-        if ids[pair[0]].isdisjoint(ids[pair[1]]):
-            one, other = sorted(pair, key=list(ids).index)
-            raise DataError(
-                f"{one} and {other} have no query in common: {len(ids[one])} and"
-                f" {format_count(len(ids[other]), 'query', 'queries')}"
-            )
+    query_ids = {name: set(evaluation.query_ids.tolist()) for name, evaluation in evaluations.items()}
+    names = list(query_ids)
+    for pair in list_pairs(names, design.against):
+        first, second = sorted(pair, key=names.index)
+        if query_ids[first].isdisjoint(query_ids[second]):
+            n_of_second = format_count(len(query_ids[second]), "query", "queries")
+            raise DataError(f"{first} and {second} have no query in common: {len(query_ids[first])} and {n_of_second}")
 
 
-def correct_over_strata(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
+def correct_over_strata(comparisons: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
     """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families.
 
     Those by maxima of sign flips are corrected already.
     """
     if design.test == TUKEY:
-        return found
-    found = {stratum: replace(part, n_strata=len(found)) for stratum, part in found.items()}
+        return comparisons
+    comparisons = {stratum: replace(part, n_strata=len(comparisons)) for stratum, part in comparisons.items()}
     if design.correction in MAX_T_CORRECTIONS:
-        return found
-    names = ("measure", "p_value", "exact_p_value", "n_resamples")
-    together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}
-    decided = correct_p_values(together, design, together["measure"])
-    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
-    each = zip(*(np.split(column, ends) for column in decided.values()), strict=True)
-    return {
-        stratum: replace(part, pairs=part.pairs.changed(**dict(zip(decided, own, strict=True))))
-        for (stratum, part), own in zip(found.items(), each, strict=True)
-    }
+        return comparisons
+    columns = {}
+    for name in ("measure", "p_value", "exact_p_value", "n_resamples"):
+        columns[name] = np.concatenate([part.pairs.column(name) for part in comparisons.values()])
+    corrected_columns = correct_p_values(columns, design, columns["measure"])
+    start = 0
+    corrected = {}
+    for stratum, part in comparisons.items():
+        rows = slice(start, start + len(part.pairs))
+        corrected_rows = {name: column[rows] for name, column in corrected_columns.items()}
+        corrected[stratum] = replace(part, pairs=part.pairs.changed(**corrected_rows))
+        start = rows.stop
+    return corrected
