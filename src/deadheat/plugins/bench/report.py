@@ -1,34 +1,32 @@
 """The report of a benchmark for people: who is best, means with intervals, differences, languages, strata, failures."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from deadheat.core import hooks
 from deadheat.core.data.queries import Queries
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
-from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
+from deadheat.core.evaluation.stratum import NONE, keys_of
 from deadheat.core.measures import Measure
-from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, bars, p_value_cell
+from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, p_value_cell
 from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import MEASURE, Column, Fact, Report, Row, Table, tabulate, tabulate_groups
 from deadheat.core.report.score_tables import level_heading
 from deadheat.core.report.totals import as_cell, mean_heading, reported_interval, span_of_ties
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.collection import STRATA, CaseGroup
+from deadheat.plugins.bench.report_differences import tabulate_differences, tabulate_differences_of_strata
 from deadheat.plugins.bench.report_facts import tell
+from deadheat.plugins.bench.report_failures import RETRIEVER, list_failures
 from deadheat.plugins.bench.report_measures import headline, main_of
 from deadheat.plugins.bench.report_verdicts import CASE, tell_language_verdicts, tell_verdicts
 from deadheat.plugins.bench.result import BenchResult, Failure, Key, PartStrata
 from deadheat.plugins.compare.comparison import KEYS, Comparison
-from deadheat.plugins.compare.report import adjusted_and_skewed, as_shown, reported_pairs, reversal
 from deadheat.plugins.languages.beside import LanguagesBeside
 from deadheat.plugins.languages.report import list_languages
 from deadheat.version import __version__
-
-RETRIEVER = Column("retriever", "retriever", is_name=True)
-FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
-SHOWN = 6  # failed cases of all retrievers together on a screen, where each still has one
 
 SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
@@ -38,9 +36,13 @@ SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "few": "too few",
     "one query": "too few",
     "contradicted": "no",
-    **dict.fromkeys(("equal", "same mean", "shared", "none"), "no lead"),
+    "equal": "no lead",
+    "same mean": "no lead",
+    "shared": "no lead",
+    "none": "no lead",
 }
-MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
+MOST_MEASURES = 4  # of differences on a screen: more hide what is to be seen
+MOST_LANGUAGE_ROWS = 12  # of differences of languages on a screen
 
 
 def report_bench(result: BenchResult, *, full: bool = True) -> Report:
@@ -53,60 +55,113 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
         Whether it has all measures and the strata of every column; else those without a cutoff, and of each kind the
         deepest one, and strata only of what was asked for.
     """
-    main, by, margin = main_of(result.measures), result.settings.by, result.settings.margin
-    columns = [by] if by else [(name,) for name in STRATA] if full else []
-    few = main if full or len(main) <= MOST_ROWS else headline(result.measures)
-    of_strata = few if by else main[:2]
-    groupings = [one.select(of_strata) for names in columns for one in result.groupings(names)]
-    shown = result.measures if full else few if by else main
-    names, codes = (set(keys) for keys in zip(*result.parts, strict=True))
-    is_in_groups = len(names) > 1 or NONE in codes
-    comparisons = {}
-    for key, comparison in result.comparisons.items():
-        comparisons[str(result.parts[key]) if is_in_groups else key[1]] = comparison
-    tables: list[Table | None] = [*list_answers(comparisons, "cases" if is_in_groups else "language")]
-    for part in result.parts.values():
-        tables.append(_means(result, part, shown))
-    for key, comparison in result.comparisons.items():
-        tables.append(_differences(result, result.parts[key], {"": comparison}, few))
-    for across in result.across.values():
+    selection = _select(result, full=full)
+    tables = _list_answers_of_parts(result)
+    tables += _list_tables_of_parts(result, selection)
+    for languages in result.across.values():
         tables += list_languages(
-            across,
-            shown,
-            tested=main,
+            languages,
+            selection.shown,
+            tested=selection.main,
             system=RETRIEVER,
-            margin=margin,
+            margin=result.settings.margin,
             unit=CASE,
-            most=None if full else 12,  # rows of differences on a screen
+            most=None if full else MOST_LANGUAGE_ROWS,
         )
-    tables += _averages(result, shown)
-    for grouping in groupings:
-        tables.append(_strata(grouping, of_strata, _level(result)))
-    if by and (full or len(result.retrievers) == 2):  # with more retrievers, a screen has only the means
-        for grouping in groupings:
-            tables.append(_differences(result, grouping.part, result.by_strata(grouping.part), of_strata, by))
+    tables += _tabulate_averages(result, selection.shown)
+    tables += _list_tables_of_strata(result, selection, full=full)
     for part in result.parts.values():
-        tables += list_failures(str(part), len(part.cases), _failures(result, part), full=full)
-    first, summary, verdict = tell_verdicts(result)
+        tables += list_failures(str(part), len(part.cases), _find_failures(result, part), full=full)
+    headline_text, summary, verdict = tell_verdicts(result)
+    opening, _ = tell_language_verdicts(result)
     heading = ""
     if full:
         heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}"
-    return Report(
-        tuple(table for table in tables if table),
-        (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown)),
-        heading,
-        headline=first,
-        opening=tell_language_verdicts(result)[0],
-        summary=summary,
-    )
+    facts = [Fact("deadheat", __version__), verdict]
+    facts += tell(result, selection.groupings, shown=selection.shown)
+    return Report(tuple(tables), tuple(facts), heading, headline=headline_text, opening=opening, summary=summary)
 
 
-def _columns(names: Iterable[str]) -> tuple[Column, ...]:
-    return tuple(Column(name, name) for name in names)
+@dataclass(frozen=True)
+class Selection:
+    """What a report shows of a benchmark.
+
+    Attributes
+    ----------
+    main : sequence of Measure
+        Those without a cutoff, and of each kind the deepest one.
+    shown : sequence of Measure
+        Of the tables of means.
+    of_differences : sequence of Measure
+        Of the tables of differences.
+    of_strata : sequence of Measure
+        Of the tables of strata.
+    groupings : tuple of PartStrata
+        The strata that have tables.
+    """
+
+    main: Sequence[Measure]
+    shown: Sequence[Measure]
+    of_differences: Sequence[Measure]
+    of_strata: Sequence[Measure]
+    groupings: tuple[PartStrata, ...]
 
 
-def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
-    return level_heading(result.settings.design.confidence_level, set(counts))
+def _select(result: BenchResult, *, full: bool) -> Selection:
+    """Choose measures and strata: all for a file, few for a screen."""
+    by = result.settings.by
+    main = main_of(result.measures)
+    of_differences = main
+    if not full and len(main) > MOST_MEASURES:
+        of_differences = headline(result.measures)
+    if full:
+        shown = result.measures
+    elif by:
+        shown = of_differences
+    else:
+        shown = main
+    of_strata = of_differences if by else main[:2]
+    column_sets: list[tuple[str, ...]] = []
+    if by:
+        column_sets = [by]
+    elif full:
+        column_sets = [(name,) for name in STRATA]
+    groupings: list[PartStrata] = []
+    for columns in column_sets:
+        for grouping in result.groupings(columns):
+            groupings.append(grouping.select(of_strata))
+    return Selection(main, shown, of_differences, of_strata, tuple(groupings))
+
+
+def _list_answers_of_parts(result: BenchResult) -> list[Table]:
+    """Return the table of who is best in each part; parts of one set are named by their languages alone."""
+    set_names = {set_name for set_name, _ in result.parts}
+    languages = {language for _, language in result.parts}
+    if len(set_names) == 1 and NONE not in languages:
+        by_language = {language: comparison for (_, language), comparison in result.comparisons.items()}
+        return list(list_answers(by_language, "language"))
+    by_part = {str(result.parts[key]): comparison for key, comparison in result.comparisons.items()}
+    return list(list_answers(by_part, "cases"))
+
+
+def _list_tables_of_parts(result: BenchResult, selection: Selection) -> list[Table]:
+    """Return the means of each part, then the differences of each."""
+    tables = [_tabulate_means(result, part, selection.shown) for part in result.parts.values()]
+    for key, comparison in result.comparisons.items():
+        tables += tabulate_differences(result, result.parts[key], comparison, selection.of_differences)
+    return tables
+
+
+def _list_tables_of_strata(result: BenchResult, selection: Selection, *, full: bool) -> list[Table]:
+    """Return the means of strata, then the differences within those of the columns that were asked for."""
+    by = result.settings.by
+    tables = [_tabulate_strata(result, grouping, selection.of_strata) for grouping in selection.groupings]
+    # with more retrievers, a screen has only the means
+    if by and (full or len(result.retrievers) == 2):
+        for grouping in selection.groupings:
+            comparisons = result.by_strata(grouping.part)
+            tables += tabulate_differences_of_strata(result, grouping.part, comparisons, selection.of_strata, by)
+    return tables
 
 
 def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterator[Table]:
@@ -118,75 +173,84 @@ def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterato
     heading : str
         What their names are.
     """
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for name, comparison in comparisons.items():
-        needed = {tuple(row[key] for key in KEYS): row["n_needed"] for row in comparison.sample_sizes().to_dicts()}
+        n_needed_of = {}
+        for row in comparison.sample_sizes().to_dicts():
+            n_needed_of[tuple(row[key] for key in KEYS)] = row["n_needed"]
         for measure in headline(comparison.measures):
-            one = comparison.judge(measure=measure, unit=CASE)
-            n = needed.get((one.measure, one.system, one.baseline))
-            found.append(
+            verdict = comparison.judge(measure=measure, unit=CASE)
+            mean = None
+            if verdict.leader:
+                mean = comparison.evaluations[verdict.leader][measure].reported()
+            n_more = None
+            n_needed = n_needed_of.get((verdict.measure, verdict.system, verdict.baseline))
+            if n_needed is not None:
+                n_more = max(0, n_needed - verdict.n_queries)
+            rows.append(
                 {
-                    **vars(one),
                     "cases": name,
-                    "best": one.leader or "nobody",
-                    "mean": comparison.evaluations[one.leader][measure].reported() if one.leader else None,
-                    "next": one.runner_up or "-",
-                    "sure": SURE[one.outcome],
-                    "more": None if n is None else max(0, n - one.n_queries),
+                    "measure": verdict.measure,
+                    "best": verdict.leader or "nobody",
+                    "mean": mean,
+                    "next": verdict.runner_up or "-",
+                    "difference": verdict.difference,
+                    "p_adjusted": verdict.p_adjusted,
+                    "sure": SURE[verdict.outcome],
+                    "more": n_more,
                 }
             )
-    if found:
-        yield tabulate(
-            "answers",
-            (Column("cases", heading), MEASURE),
-            (
-                Column("best", "best", is_name=True),
-                Column("mean", "mean", spare=2),
-                Column("next", "next", is_name=True),
-                Column("difference", "difference", spare=1),
-                Column("p_adjusted", "p adj", lambda row: p_value_cell(row["p_adjusted"])),
-                Column("sure", "sure"),
-                Column("more", "more cases"),
-            ),
-            found,
-            title="Which retriever is best",
-            is_section=True,
-        )
+    if not rows:
+        return
+    columns = (
+        Column("best", "best", is_name=True),
+        Column("mean", "mean", spare=2),
+        Column("next", "next", is_name=True),
+        Column("difference", "difference", spare=1),
+        Column("p_adjusted", "p adj", lambda row: p_value_cell(row["p_adjusted"])),
+        Column("sure", "sure"),
+        Column("more", "more cases"),
+    )
+    labels = (Column("cases", heading), MEASURE)
+    yield tabulate("answers", labels, columns, rows, title="Which retriever is best", is_section=True)
 
 
 def tables_of_page(
     part: str, comparison: Comparison | None, n_cases: int, failures: Mapping[str, Sequence[Failure]]
 ) -> tuple[Table, ...]:
     """Return what a page says of a part below its verdict: the answers, and all failures that a file has."""
-    return (
-        *list_answers({} if comparison is None else {part: comparison}, "cases"),
-        *list_failures(part, n_cases, failures, full=True),
+    tables: list[Table] = []
+    if comparison is not None:
+        tables += list_answers({part: comparison}, "cases")
+    tables += list_failures(part, n_cases, failures, full=True)
+    return tuple(tables)
+
+
+def _tabulate_means(result: BenchResult, part: CaseGroup, measures: Sequence[Measure]) -> Table:
+    """Return each measure of each retriever with its interval."""
+    evaluations = result.of_part(part)
+    intervals_of = {retriever: result.intervals[Key(*part.key, retriever)] for retriever in evaluations}
+    counts: set[int] = set()
+    rows: list[Row] = []
+    for measure in measures:
+        groups: list[tuple[Cell, ...]] = []
+        for retriever, evaluation in evaluations.items():
+            scores = evaluation[measure.label]
+            interval = intervals_of[retriever][measure.label]
+            counts.add(interval.n_queries)
+            groups.append((*_make_mean_cells(scores, interval), span_of_ties(scores)))
+        rows.append(Row((measure.label,), tuple(groups)))
+    columns = (
+        Column("n_queries", "cases", is_data=len(counts) == 1),
+        Column("mean", mean_heading(measures)),
+        Column("ci", level_heading(result.settings.design.confidence_level, counts)),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
     )
-
-
-def _means(result: BenchResult, part: CaseGroup, measures: Sequence[Measure]) -> Table:
-    """Each measure of each retriever with its interval."""
-    found = [(one, result.intervals[Key(*part.key, name)]) for name, one in result.of_part(part).items()]
-    counts = {intervals[one.label].n_queries for _, intervals in found for one in measures}
     return Table(
         "means",
         (MEASURE,),
-        columns=(
-            Column("n_queries", "cases", is_data=len(counts) == 1),
-            Column("mean", mean_heading(measures)),
-            Column("ci", _level(result, counts)),
-            Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
-        ),
-        rows=tuple(
-            Row(
-                (one.label,),
-                tuple(
-                    (*_mean(evaluation[one.label], intervals[one.label]), span_of_ties(evaluation[one.label]))
-                    for evaluation, intervals in found
-                ),
-            )
-            for one in measures
-        ),
+        columns,
+        tuple(rows),
         groups=result.retrievers,
         group=RETRIEVER,
         title=f"{part}: {format_count(len(part.cases), 'case')}",
@@ -195,124 +259,63 @@ def _means(result: BenchResult, part: CaseGroup, measures: Sequence[Measure]) ->
     )
 
 
-def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell, Cell]:
-    """Return the number of cases, a mean, marked if it is of few, and its interval."""
-    mean = NumberCell(scores.reported(), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
+def _make_mean_cells(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell, Cell]:
+    """Return the number of cases, a mean, marked if it is of fewer than `smallest`, and its interval."""
+    mean = as_cell(scores)
+    if scores.n_queries < smallest:
+        mean = NumberCell(scores.reported(), marks=OF_FEW)
     return interval.n_queries, mean, span_of(reported_interval(scores, interval))
 
 
-def _differences(
-    result: BenchResult,
-    part: CaseGroup,
-    found: Mapping[Stratum, Comparison],
-    measures: Sequence[Measure],
-    by: tuple[str, ...] = (),
-) -> Table | None:
-    """Each pair of retrievers with its difference, and how sure it is; within strata in their order."""
-    baseline = result.settings.design.baseline
-    pairs = [
-        (stratum, pair)
-        for stratum, comparison in found.items()
-        for measure in measures
-        for pair in reported_pairs(as_shown(comparison), measure)
-    ]
-    if not pairs:
-        return None
-    counts = {pair.n_queries for _, pair in pairs}
-    totals = {one.label for one in measures if one.total}  # of another scale: they are not drawn
-    drawn = [pair for _, pair in pairs if pair.measure not in totals]
-    spans = bars([span_of(pair) for pair in drawn], [pair.difference for pair in drawn])
-    bar_of = dict(zip(drawn, spans, strict=True))
-    among = f"{part} by {' and '.join(by)}" if by else f"{part}"
-    return Table(
-        "strata_pairs" if by else "pairs",
-        (
-            *_columns(by),
-            MEASURE,
-            Column("system", "retriever", is_name=True),
-            *(() if baseline else (Column("baseline", "against", is_name=True),)),
-        ),
-        columns=(
-            Column("n_queries", "cases", spare=0 if by else 1, is_data=len(counts) == 1 and not by),
-            Column("difference", "difference"),
-            Column("ci", _level(result, () if by else counts), spare=1),
-            *(() if by else (Column("bar", "", spare=4),)),
-            Column("p_adjusted", "p" if result.settings.design.test == "tukey" else "p adj"),
-            Column("flip_probability", "ties reverse", spare=3),
-            Column("wins", "wins", spare=2),
-            Column("losses", "losses", spare=2),
-        ),
-        rows=tuple(
-            Row(
-                (*(keys_of(stratum) if by else ()), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
-                (
-                    (
-                        pair.n_queries,
-                        pair.difference,
-                        span_of(pair),
-                        *(() if by else (bar_of.get(pair),)),
-                        adjusted_and_skewed(pair),
-                        reversal(pair),
-                        pair.wins,
-                        pair.losses,
-                    ),
-                ),
-            )
-            for stratum, pair in pairs
-        ),
-        title=f"{among}: differences" + (f" from {baseline}" if baseline else ""),
-        main=1,
-        has_blocks=bool(by),
-        is_section=True,
-        is_extra=not by,
-    )
-
-
-def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:
-    """Each measure of each retriever across languages; totals cannot be averaged."""
+def _tabulate_averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:
+    """Give the table of each measure of each retriever across languages; totals cannot be averaged."""
     if len(result.families) == 1 and result.families[0].covers(result.parts.values()):
         return  # its table has the same means
-    frame, measures = result.averages(), [one for one in measures if not one.total]
-    if frame.is_empty() or not measures:
+    frame = result.averages()
+    averaged_measures = [measure for measure in measures if not measure.total]
+    if frame.is_empty() or not averaged_measures:
         return
-    found = {(row["retriever"], row["measure"]): row for row in frame.iter_rows(named=True)}
-    without = ", ".join(str(part) for part in result.parts.values() if part.language == NONE)
-    left_out = f"; without {without}, of no language" if without else ""
+    average_of = {(row["retriever"], row["measure"]): row for row in frame.iter_rows(named=True)}
+    rows = []
+    for measure in averaged_measures:
+        averages = [average_of[retriever, measure.label] for retriever in result.retrievers]
+        rows.append(((measure.label,), averages))
+    columns = (
+        Column("mean", "mean of languages"),
+        Column("variance", "variance"),
+        Column("std", "std", spare=2),
+        Column("lowest", "lowest", spare=1),
+        Column("highest", "highest", spare=1),
+    )
+    left_out = ""
+    parts_without_language = [str(part) for part in result.parts.values() if part.language == NONE]
+    if parts_without_language:
+        left_out = f"; without {', '.join(parts_without_language)}, of no language"
+    title = f"Across {len(result.languages)} languages ({frame['pooled'][0]}{left_out})"
     yield tabulate_groups(
-        "averages",
-        (MEASURE,),
-        (
-            Column("mean", "mean of languages"),
-            Column("variance", "variance"),
-            Column("std", "std", spare=2),
-            Column("lowest", "lowest", spare=1),
-            Column("highest", "highest", spare=1),
-        ),
-        [((one.label,), [found[name, one.label] for name in result.retrievers]) for one in measures],
-        result.retrievers,
-        group=RETRIEVER,
-        title=f"Across {len(result.languages)} languages ({frame['pooled'][0]}{left_out})",
-        is_section=True,
+        "averages", (MEASURE,), columns, rows, result.retrievers, group=RETRIEVER, title=title, is_section=True
     )
 
 
-def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Table:
-    """Each measure by the values of columns."""
+def _tabulate_strata(result: BenchResult, grouping: PartStrata, measures: Sequence[Measure]) -> Table:
+    """Return each measure by the values of columns."""
+    strata_of_first = next(iter(grouping.strata.values()))
+    rows: list[Row] = []
+    for stratum in strata_of_first:
+        for measure in measures:
+            groups: list[tuple[Cell, ...]] = []
+            for key, strata in grouping.strata.items():
+                interval = grouping.intervals[key][stratum][measure.label]
+                groups.append(_make_mean_cells(strata[stratum][measure.label], interval, strata.smallest))
+            rows.append(Row((*keys_of(stratum), measure.label), tuple(groups)))
+    labels = [Column(name, name) for name in grouping.columns]
+    labels.append(MEASURE)
+    level = level_heading(result.settings.design.confidence_level, set())
     return Table(
         "strata",
-        (*_columns(grouping.columns), MEASURE),
+        tuple(labels),
         columns=(Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level)),
-        rows=tuple(
-            Row(
-                (*keys_of(stratum), one.label),
-                tuple(
-                    _mean(strata[stratum][one.label], grouping.intervals[key][stratum][one.label], strata.smallest)
-                    for key, strata in grouping.strata.items()
-                ),
-            )
-            for stratum in next(iter(grouping.strata.values()))
-            for one in measures
-        ),
+        rows=tuple(rows),
         groups=tuple(key.retriever for key in grouping.strata),
         group=RETRIEVER,
         title=str(grouping),
@@ -322,90 +325,67 @@ def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Ta
     )
 
 
-def _failures(result: BenchResult, part: CaseGroup) -> dict[str, tuple[Failure, ...]]:
+def _find_failures(result: BenchResult, part: CaseGroup) -> dict[str, tuple[Failure, ...]]:
     """Return the cases of a part that each retriever failed, the worst first."""
     return {name: result.failures.get(Key(*part.key, name), ()) for name in result.retrievers}
 
 
-def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]], *, full: bool) -> Iterator[Table]:
-    """Give the table of a part's failures by retriever, if there are any: few for a screen, many for a file."""
-    most = MANY if full else min(FEW, max(1, SHOWN // len(found)))
-    rows = [{"retriever": name, **vars(one), "one": one} for name, failed in found.items() for one in failed[:most]]
-    has_lines = any(row["line"] for row in rows)
-    names = [Column("case_id", "case")] if full or not has_lines else []
-    lines = [Column("line", "line", lambda row: f"{row['line'] or ''}")] if has_lines else []
-    of_file = (
-        Column("text", "text"),
-        Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
-        Column("above", "above it", lambda row: _above(row["one"])),
-    )
-    words = of_file if full else (Column("words", "what stood above it", lambda row: _words(row["one"])),)
-    counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
-    if rows:
-        yield tabulate(
-            "failures",
-            (RETRIEVER, *names, *lines),
-            (Column("rank", "rank", lambda row: row["one"].rank), *words),
-            rows,
-            title=f"{part}: cases without an expected document first ({counts} of {n_cases:,}), the worst",
-            is_section=True,
-        )
-
-
-def _above(one: Failure) -> str:
-    more = one.n_above - len(one.above)
-    return "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
-
-
-def _words(one: Failure) -> str:
-    """Return text, expected document, and what stood above it, as a sentence."""
-    others = f" (and {len(one.expected) - 1} more)" if len(one.expected) > 1 else ""
-    return f"{one.text!r} expects {one.best or one.expected[0]}{others}: {_above(one) or 'nothing found'}"
-
-
 def page_of_bench(result: BenchResult) -> str:
     """Return the page of a benchmark; its runs are not at hand, so there are no rankings."""
-    by = result.settings.by
     page = hooks.service("page")
-    subjects = [
-        page.Subject(
-            name=str(part) if len(result.parts) > 1 else "",
-            evaluations=result.of_part(part),
-            comparison=result.comparisons.get(key),
-            qrels=str(part),
-            queries=Queries(part.cases.queries()),
-            groupings=(by,) if by and set(by) <= set(part.strata) else (),
-            names=result.names.get(key, {}),
-            tables=tables_of_page(
-                str(part),
-                result.comparisons.get(key),
-                len(part.cases),
-                _failures(result, part),
-            ),
-        )
-        for key, part in result.parts.items()
-    ]
-    made: str = page.page_of(
+    subjects = [_make_subject(page, result, part) for part in result.parts.values()]
+    text: str = page.page_of(
         subjects,
-        companions=[LanguagesBeside(one) for one in result.across.values()],
+        companions=[LanguagesBeside(languages) for languages in result.across.values()],
         margin=result.settings.margin,
         facts=report_bench(result).shown,
     )
-    return made
+    return text
+
+
+def _make_subject(page: Any, result: BenchResult, part: CaseGroup) -> Any:  # noqa: ANN401 - of another plugin
+    """Return what a page shows of a part."""
+    by = result.settings.by
+    comparison = result.comparisons.get(part.key)
+    groupings: tuple[tuple[str, ...], ...] = ()
+    if by and set(by) <= set(part.strata):
+        groupings = (by,)
+    return page.Subject(
+        name=str(part) if len(result.parts) > 1 else "",
+        evaluations=result.of_part(part),
+        comparison=comparison,
+        qrels=str(part),
+        queries=Queries(part.cases.queries()),
+        groupings=groupings,
+        names=result.names.get(part.key, {}),
+        tables=tables_of_page(str(part), comparison, len(part.cases), _find_failures(result, part)),
+    )
 
 
 def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield what figures are drawn of: each set and each language by itself, and its strata."""
-    several = len(result.parts) > 1
-    before = {key: "".join(f"{name}-" for name in key if several and name != NONE) for key in result.parts}
+    """Yield what figures are drawn of: each set and each language by itself, and its strata.
+
+    Each has a prefix for the names of its files, and options for the figures.
+    """
     for key, part in result.parts.items():
-        options = {} if key in result.comparisons else {"options": result.interval_options(part)}
-        yield before[key], result.comparisons.get(key, result.of_part(part)), options
-    for name, across in result.across.items():
-        yield f"{name}-" if len(result.across) > 1 else "", across, {}
-    for one in result.groupings(result.settings.by) if result.settings.by else ():
-        yield (
-            before[one.part.key],
-            {key.retriever: strata for key, strata in one.strata.items()},
-            {"options": result.interval_options(one.part)},
-        )
+        prefix = _format_prefix(result, part)
+        if key in result.comparisons:
+            yield prefix, result.comparisons[key], {}
+        else:
+            yield prefix, result.of_part(part), {"options": result.interval_options(part)}
+    for set_name, languages in result.across.items():
+        prefix = f"{set_name}-" if len(result.across) > 1 else ""
+        yield prefix, languages, {}
+    if not result.settings.by:
+        return
+    for grouping in result.groupings(result.settings.by):
+        strata_of = {key.retriever: strata for key, strata in grouping.strata.items()}
+        options = {"options": result.interval_options(grouping.part)}
+        yield _format_prefix(result, grouping.part), strata_of, options
+
+
+def _format_prefix(result: BenchResult, part: CaseGroup) -> str:
+    """Return how the names of a part's figures begin; of several parts by set and language."""
+    if len(result.parts) == 1:
+        return ""
+    return "".join(f"{name}-" for name in part.key if name != NONE)
