@@ -251,7 +251,7 @@ def _find_scale(readings: Sequence[Reading], scale: float | None, where: str) ->
 
 def _make_frame(answers: Sequence[Answer], readings: Sequence[Reading]) -> pl.DataFrame:
     """Return query_id, doc_id, grade (null if there is none) and answer (as text) of each answer."""
-    columns = {
+    columns: dict[str, list[Any]] = {
         "query_id": [answer.query_id for answer in answers],
         "doc_id": [answer.doc_id for answer in answers],
         "grade": [reading.grade for reading in readings],

@@ -41,7 +41,8 @@ from deadheat.plugins.judges.report_of_conclusions import (
 
 SPARE_OF_SHOWN = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
 """The statistics that a table of judges shows to people, and how easily a narrow table does without each."""
-SPARE_OF_OTHERS = 3
+SPARE_OF_HIDDEN = 3  # the statistics that people do not see
+SPARE_OF_INTERVAL = 3  # more than that of its statistic: a narrow table drops intervals first
 
 
 @registers_report(JudgeAgreement, in_brief=True)
@@ -157,8 +158,8 @@ def _list_statistics(
     ]
     for name in STATISTICS:
         is_data = name not in SPARE_OF_SHOWN
-        spare = SPARE_OF_SHOWN.get(name, SPARE_OF_OTHERS)
-        spare_of_interval = spare + SPARE_OF_OTHERS
+        spare = SPARE_OF_SHOWN.get(name, SPARE_OF_HIDDEN)
+        spare_of_interval = spare + SPARE_OF_INTERVAL
         is_extra = name != "kappa"
         columns.append(Column(name, name.replace("_", " "), spare=spare, is_data=is_data))
         columns.append(

@@ -38,7 +38,7 @@ def read_evaluations(tasks: Mapping[str, Mapping[str, Evaluation]], measure: Mea
     for by_model in tasks.values():
         evaluations += by_model.values()
     check_use("leaderboard", evaluations)
-    chosen_measure = _find_shared_measure(tasks) if measure is None else measure
+    chosen_measure: MeasureLike = _find_shared_measure(tasks) if measure is None else measure
     notes = _describe_conventions(evaluations)
     results = []
     for task, by_model in tasks.items():

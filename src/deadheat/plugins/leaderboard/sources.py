@@ -72,7 +72,9 @@ def read_results(source: Source, measure: MeasureLike | None = None, exclude: So
     if isinstance(source, Iterable) and not hasattr(source, "columns"):
         items = list(source)
         if items and all(isinstance(item, str | Path | Evaluation) for item in items):
-            paths_and_evaluations = [item if isinstance(item, Evaluation) else check_path(item) for item in items]
+            paths_and_evaluations: list[Path | Evaluation] = []
+            for item in items:
+                paths_and_evaluations.append(item if isinstance(item, Evaluation) else check_path(item))
             return _read_several(paths_and_evaluations, measure)
     return read_table(as_table(source), None, measure)
 
