@@ -13,8 +13,9 @@ import scipy
 
 import deadheat as dh
 from deadheat.errors import CasesError, NoteWarning, ParameterError
+from deadheat.plugins.bench.case_groups import split_into_parts
 from deadheat.plugins.bench.cases import Case, Cases, read_cases
-from deadheat.plugins.bench.collection import families_of, parts_of
+from deadheat.plugins.bench.families import describe_unpaired, find_families
 from deadheat.plugins.bench.report import report_bench
 from deadheat.plugins.bench.result import Key
 from support.case_files import write_cases
@@ -108,18 +109,20 @@ def test_languages_that_are_not_parallel_are_never_paired() -> None:
     sets = [Cases("de", {}, (alike[1],)), Cases("en", {}, (alike[0],))]
     result = dh.bench(sets, DOCUMENTS, "bm25", "RR", n_resamples=99)
     assert not result.across
-    not_parallel = families_of(parts_of(sets, None))[1]
+    not_parallel = describe_unpaired(split_into_parts(sets, None), ())
     assert not_parallel.startswith("de (de), en (en): not paired")
     assert "pair_id" in not_parallel
     assert facts_by_heading(report_bench(result))["not parallel"] == not_parallel
     others = [cases_in("en", n=6), cases_in("fr", start=6)]
-    families, note = families_of(parts_of(others, None))
-    assert (families, note[:19]) == ((), "set (en), set (fr):")
+    parts = split_into_parts(others, None)
+    assert find_families(parts) == ()
+    assert describe_unpaired(parts, ()).startswith("set (en), set (fr):")
     twice = [cases_in("en", name="a"), cases_in("en", name="b"), cases_in("fr", name="c")]
-    assert families_of(parts_of(twice, None))[0] == ()  # which English set would it be
-    alone, note = families_of(parts_of([cases_in("en"), cases_in("fr"), cases_in("de", name="other")], None))
-    assert [list(one.parts) for one in alone] == [["en", "fr"]]
-    assert note.startswith("other (de): not paired")
+    assert find_families(split_into_parts(twice, None)) == ()  # which English set would it be
+    parts = split_into_parts([cases_in("en"), cases_in("fr"), cases_in("de", name="other")], None)
+    families = find_families(parts)
+    assert [list(family.parts) for family in families] == [["en", "fr"]]
+    assert describe_unpaired(parts, families).startswith("other (de): not paired")
 
 
 def test_partial_overlap_is_used_and_said() -> None:

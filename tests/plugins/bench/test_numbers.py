@@ -11,8 +11,9 @@ import pytest
 import deadheat as dh
 from deadheat import Ontology
 from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.plugins.bench.case_groups import CaseGroup
 from deadheat.plugins.bench.cases import Case, Cases
-from deadheat.plugins.bench.collection import CaseGroup, Collection
+from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.report import report_bench
 from deadheat.plugins.bench.result import Key
 from support.error_parts import raises_parts

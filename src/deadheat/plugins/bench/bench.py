@@ -16,19 +16,19 @@ from deadheat.core.report.model import PAGES, Report, registers_report
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count
-from deadheat.plugins.bench.collection import (
+from deadheat.plugins.bench.case_groups import (
     CaseGroup,
-    Collection,
     check_by,
     check_cluster,
     check_expected,
     count_verbatim,
-    families_of,
-    labelled,
-    parts_of,
+    label_parts,
     split_cells,
+    split_into_parts,
 )
+from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.evaluating import collect_warnings, evaluate_searches
+from deadheat.plugins.bench.families import find_families
 from deadheat.plugins.bench.inputs import BenchInputs, languages_of_documents, read_documents
 from deadheat.plugins.bench.ontology import KINDS, Ontology
 from deadheat.plugins.bench.report import page_of_bench, report_bench
@@ -201,7 +201,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         names_to_compare = [*systems, ""]
     design.check_systems(names_to_compare, has_clusters=cluster is not None)
 
-    parts = parts_of(cases, limit)
+    parts = split_into_parts(cases, limit)
     check_by(by if ontology is None else (), parts)  # an ontology may have labels
     _check_parts(parts, systems, cluster)
     _confirm(parts, systems, confirm)
@@ -217,7 +217,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         language=collection_language,
     )
     parts, notes_on_cells = split_cells(parts, documents)
-    parts, assumed = labelled(parts, terms)
+    parts, assumed = label_parts(parts, terms)
     inputs = BenchInputs(
         systems=systems,
         parts=parts,
@@ -373,10 +373,8 @@ def _notes_before_search(
     is_ontology_used = bool(inputs.graded_measures)
     expected_in = inputs.ontology if is_ontology_used else None
     notes += map(NoteWarning, check_expected(inputs.parts, inputs.documents, expected_in))
-    if margin is not None:
-        families, _ = families_of(inputs.parts)
-        if not families:
-            notes.append(NoteWarning("margin changes no value: no set has cases that a pair_id pairs"))
+    if margin is not None and not find_families(inputs.parts):
+        notes.append(NoteWarning("margin changes no value: no set has cases that a pair_id pairs"))
     if inputs.ontology is not None and not is_ontology_used:
         deepest = max(map(cutoff_of, inputs.measures)) or min(inputs.k, 10)
         unused = "the ontology changes no value: only MaxRel uses it"

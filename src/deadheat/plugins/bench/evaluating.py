@@ -18,7 +18,7 @@ from deadheat.core.evaluation.tie_spread import TieSpread
 from deadheat.core.measures import Measure
 from deadheat.core.placements.building import PlacedRows, RetrievedLists, build_placements
 from deadheat.core.settings import Conventions
-from deadheat.plugins.bench.collection import CaseGroup
+from deadheat.plugins.bench.case_groups import CaseGroup
 from deadheat.plugins.bench.inputs import BenchInputs, Tell
 from deadheat.plugins.bench.result import Failure, Key, failures_of, names_of
 from deadheat.plugins.bench.retrievers import GradedAnswers

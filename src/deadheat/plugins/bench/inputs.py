@@ -11,7 +11,8 @@ from deadheat.core.errors import NoteWarning, ParameterError, SourceTypeError
 from deadheat.core.evaluation.stratum import NONE
 from deadheat.core.measures import Measure
 from deadheat.core.phases import phase
-from deadheat.plugins.bench.collection import CaseGroup, Collection, read_collection
+from deadheat.plugins.bench.case_groups import CaseGroup
+from deadheat.plugins.bench.collection import Collection, read_collection
 from deadheat.plugins.bench.languages import checked_code, likely
 from deadheat.plugins.bench.ontology import Ontology, read_ontology
 from deadheat.plugins.bench.retrievers import System

@@ -16,7 +16,7 @@ from deadheat.core.report.model import MEASURE, Column, Fact, Report, Row, Table
 from deadheat.core.report.score_tables import level_heading
 from deadheat.core.report.totals import as_cell, mean_heading, reported_interval, span_of_ties
 from deadheat.core.wording import format_count
-from deadheat.plugins.bench.collection import STRATA, CaseGroup
+from deadheat.plugins.bench.case_groups import STRATA, CaseGroup
 from deadheat.plugins.bench.report_differences import tabulate_differences, tabulate_differences_of_strata
 from deadheat.plugins.bench.report_facts import tell
 from deadheat.plugins.bench.report_failures import RETRIEVER, list_failures

@@ -8,7 +8,7 @@ from deadheat.core.report.cells import Bar, Cell, bars
 from deadheat.core.report.interval_facts import span_of
 from deadheat.core.report.model import MEASURE, Column, Row, Table
 from deadheat.core.report.score_tables import level_heading
-from deadheat.plugins.bench.collection import CaseGroup
+from deadheat.plugins.bench.case_groups import CaseGroup
 from deadheat.plugins.bench.result import BenchResult
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair

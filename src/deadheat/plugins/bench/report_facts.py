@@ -16,8 +16,9 @@ from deadheat.core.report.of_strata import describe_small_strata
 from deadheat.core.report.totals import tell_counts
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_list
+from deadheat.plugins.bench.case_groups import STRATA, CaseGroup
 from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width
-from deadheat.plugins.bench.collection import STRATA, CaseGroup, families_of
+from deadheat.plugins.bench.families import describe_unpaired
 from deadheat.plugins.bench.languages import base, is_code
 from deadheat.plugins.bench.report_verdicts import CASE
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Key, PartStrata
@@ -97,7 +98,7 @@ def _of_languages(result: BenchResult) -> Iterator[Fact]:
         yield note_fact("assumed", assumption)
     yield Fact("words", dict(settings.words))
     yield from _of_words(settings)
-    yield note_fact("not parallel", families_of(list(result.parts.values()))[1])
+    yield note_fact("not parallel", describe_unpaired(list(result.parts.values()), result.families))
     for across in result.across.values():
         yield from tell_languages(across, unit=CASE, margin=settings.margin)
     for family in result.families:

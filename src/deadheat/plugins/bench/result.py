@@ -24,8 +24,9 @@ from deadheat.core.measures import Measure
 from deadheat.core.scalars import NOISE
 from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count
+from deadheat.plugins.bench.case_groups import CaseGroup, check_by
 from deadheat.plugins.bench.cases import Case
-from deadheat.plugins.bench.collection import CaseGroup, Family, check_by, families_of
+from deadheat.plugins.bench.families import Family, find_families
 from deadheat.plugins.bench.retrievers import GradedAnswers
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
@@ -324,7 +325,7 @@ class BenchResult(Renderable):
     @cached_property
     def families(self) -> tuple[Family, ...]:
         """The parts that ask for the same in several languages."""
-        return families_of(list(self.parts.values()))[0]
+        return find_families(list(self.parts.values()))
 
     @cached_property
     def across(self) -> dict[str, Languages]:

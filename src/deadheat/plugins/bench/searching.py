@@ -11,7 +11,8 @@ import polars as pl
 from deadheat.core.errors import DeadheatWarning, NoteWarning
 from deadheat.core.phases import phase
 from deadheat.core.wording import did_you_mean, format_count, format_list
-from deadheat.plugins.bench.collection import CaseGroup, Collection
+from deadheat.plugins.bench.case_groups import CaseGroup
+from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.result import Key
 from deadheat.plugins.bench.retrievers import (
     BM25,

@@ -36,7 +36,8 @@ from deadheat.core.io.writing import replace_file
 from deadheat.core.report.cells import plain
 from deadheat.core.report.model import Fact, notation_of
 from deadheat.core.structures import group_values
-from deadheat.plugins.bench.collection import CaseGroup, Collection
+from deadheat.plugins.bench.case_groups import CaseGroup
+from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page
 from deadheat.plugins.bench.result import BenchResult, Failure, Key
 from deadheat.plugins.bench.retrievers import GradedAnswers, System, identity
