@@ -3,11 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from deadheat.core.report.cells import Cell, NumberCell, format_cell
 from deadheat.core.report.formats import ReportFormat, register
-from deadheat.core.report.model import MOST_SIDE_BY_SIDE, Report, Table
+from deadheat.core.report.model import MOST_SIDE_BY_SIDE, Report, Row, Table
 from deadheat.core.wording import escape_for_terminal, format_for_people
 
 ESCAPES = {
@@ -49,7 +50,7 @@ GAP = "  "  # between two columns
 SMALL = r"{\small\setlength{\tabcolsep}{4pt}%"
 NAME_COLUMN = r"p{0.27\linewidth}"
 PART_OF_NAME = re.compile(r"[^\W_]{1,12}[-_./:@ ]*|[\W_]+?(?=[^\W_]|$)|[\W_]")
-BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathematics
+BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001
 
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
@@ -59,24 +60,23 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     which repeats its headings on each page. What the classic engine cannot print is printed by LuaTeX
     and XeTeX, and is an escape elsewhere.
     """
-    said = [
-        *(text for text, _ in report.above),
-        *(fact.sentence for fact in (*report.summary, *report.shown)),
-        *report.closing.splitlines(),
-    ]
-    tables = [
-        _float((table if len(table.groups) <= MOST_SIDE_BY_SIDE else table.with_groups_as_rows()).for_people(), digits)
-        for table in report.tables
-    ]
-    packages = "booktabs,textcomp"
+    comments = [text for text, _ in report.above]
+    comments += [fact.sentence for fact in (*report.summary, *report.shown)]
+    comments += report.closing.splitlines()
+    tables = []
+    for table in report.tables:
+        has_room = len(table.groups) <= MOST_SIDE_BY_SIDE
+        narrow = table if has_room else table.with_groups_as_rows()
+        tables.append(_place(narrow.for_people(), digits))
     text = "\n".join(tables)
+    packages = "booktabs,textcomp"
     if r"\begin{longtable}" in text:
         packages += ",longtable"
     if r"\resizebox" in text:
         packages += ",graphicx"
-    return "\n".join(
-        [f"% needs \\usepackage{{{packages}}}", *(f"% {escape_for_terminal(text)}" for text in said), text]
-    )
+    lines = [f"% needs \\usepackage{{{packages}}}"]
+    lines += [f"% {escape_for_terminal(comment)}" for comment in comments]
+    return "\n".join([*lines, text])
 
 
 def _is_long(table: Table) -> bool:
@@ -84,7 +84,8 @@ def _is_long(table: Table) -> bool:
     return len(table.rows) > MOST_ROWS and not table.caption
 
 
-def _float(table: Table, digits: int | None) -> str:
+def _place(table: Table, digits: int | None) -> str:
+    """Return a table as a float with its caption, or without one in the text."""
     if not table.caption:
         return _in_text(table, digits)
     caption = " ".join(map(_breakable, table.caption.split(" ")))
@@ -125,68 +126,117 @@ def _width(table: Table, digits: int | None) -> int:
     return width - len(GAP)
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """Which columns of LaTeX the columns of a table take.
+
+    Attributes
+    ----------
+    are_long : list of bool
+        Whether the label of a column may be broken into lines: where a captioned table has long names.
+    are_ranked : list of bool
+        Whether a column of a group takes two of LaTeX's: numbers flush right, and marks behind them.
+    n_labels, n_columns, n_groups : int
+        Of the table.
+    """
+
+    are_long: list[bool]
+    are_ranked: list[bool]
+    n_labels: int
+    n_columns: int
+    n_groups: int
+
+    @property
+    def width(self) -> int:
+        """How many columns of LaTeX there are."""
+        return self.n_labels + (self.n_columns + sum(self.are_ranked)) * self.n_groups
+
+
+def _lay_out(table: Table) -> _Layout:
+    """Return which columns of LaTeX a table takes."""
+    are_ranked = []
+    for n in range(len(table.columns)):
+        are_ranked.append(any(isinstance(cell, NumberCell) and cell.kind == "ranked" for cell in table.cells_of(n)))
+    are_long = []
+    for n in range(len(table.labels)):
+        has_long_name = any(len(row.labels[n]) > LONGEST_NAME for row in table.rows)
+        are_long.append(bool(table.caption) and has_long_name)
+    return _Layout(are_long, are_ranked, len(table.labels), len(table.columns), len(table.groups))
+
+
 def _lines(table: Table, digits: int | None) -> list[str]:
-    n_labels, n_columns = len(table.labels), len(table.columns)
-    is_ranked = [  # these columns take two of LaTeX's: numbers flush right, and marks behind them
-        any(isinstance(cell, NumberCell) and cell.kind == "ranked" for cell in table.cells_of(n))
-        for n in range(n_columns)
-    ]
-    names = [  # those of a captioned table may be so long that they are broken into lines
-        bool(table.caption) and any(len(row.labels[place]) > LONGEST_NAME for row in table.rows)
-        for place in range(n_labels)
-    ]
-    kinds = (
-        "l" if is_words else "r@{}l" if is_wide else "r"
-        for is_words, is_wide in zip(table.are_words, is_ranked, strict=True)
-    )
-    labels, aligned = "".join(NAME_COLUMN if is_long else "l" for is_long in names), "".join(kinds)
-    width = n_labels + (n_columns + sum(is_ranked)) * len(table.groups)
-    groups = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
-    starts = range(n_labels + 1, n_labels + 1 + n_columns * len(table.groups), n_columns)
-    headings = [
-        rf"\multicolumn{{2}}{{c}}{{{escaped(column.heading)}}}" if is_wide else escaped(column.heading)
-        for column, is_wide in zip(table.columns, is_ranked, strict=True)
-    ]
-    rows = [
-        [
-            *(
-                rf"\raggedright {_breakable(text)}" if is_long else escaped(text)
-                for text, is_long in zip(row.labels, names, strict=True)
-            ),
-            *(
-                _ranked(cell, digits) if is_wide else _cell(cell, digits)
-                for group in row.cells
-                for cell, is_wide in zip(group, is_ranked, strict=True)
-            ),
-        ]
-        for row in table.rows
-    ]
+    """Return a table as an environment of LaTeX."""
+    layout = _lay_out(table)
     environment = "longtable" if _is_long(table) else "tabular"
-    return [
-        rf"\begin{{{environment}}}{{{labels}{aligned * len(table.groups)}}}",
-        r"\toprule",
-        *([rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.title)}}} \\", r"\midrule"] if table.title else []),
-        *(
-            [
-                _row([*[""] * n_labels, *groups]),
-                " ".join(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}" for start in starts),
-            ]
-            if table.is_grouped
-            else []
-        ),
-        _row([*(escaped(column.heading) for column in table.labels), *headings * len(table.groups)]),
-        r"\midrule",
-        *([r"\endhead"] if _is_long(table) else []),
-        *map(_row, rows),
-        r"\bottomrule",
-        rf"\end{{{environment}}}",
-    ]
+    lines = [rf"\begin{{{environment}}}{{{_column_types(table, layout)}}}", r"\toprule"]
+    if table.title:
+        lines.append(rf"\multicolumn{{{layout.width}}}{{l}}{{{escaped(table.title)}}} \\")
+        lines.append(r"\midrule")
+    if table.is_grouped:
+        lines += _group_headings(table, layout)
+    lines.append(_column_headings(table, layout))
+    lines.append(r"\midrule")
+    if _is_long(table):
+        lines.append(r"\endhead")
+    for row in table.rows:
+        lines.append(_row(_texts(row, layout, digits)))
+    lines += [r"\bottomrule", rf"\end{{{environment}}}"]
+    return lines
+
+
+def _column_types(table: Table, layout: _Layout) -> str:
+    """Return how the columns of an environment are aligned."""
+    labels = [NAME_COLUMN if is_long else "l" for is_long in layout.are_long]
+    columns = []
+    for is_words, is_ranked in zip(table.are_words, layout.are_ranked, strict=True):
+        if is_words:
+            columns.append("l")
+        elif is_ranked:
+            columns.append("r@{}l")
+        else:
+            columns.append("r")
+    return "".join([*labels, *columns * layout.n_groups])
+
+
+def _group_headings(table: Table, layout: _Layout) -> list[str]:
+    """Return the line with the name of each group above its columns, and the rules below the names."""
+    n_labels = layout.n_labels
+    n_columns = layout.n_columns
+    names = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
+    rules = []
+    for group in range(layout.n_groups):
+        start = n_labels + 1 + group * n_columns
+        rules.append(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}")
+    return [_row([*[""] * n_labels, *names]), " ".join(rules)]
+
+
+def _column_headings(table: Table, layout: _Layout) -> str:
+    """Return the line with the headings of all columns."""
+    labels = [escaped(column.heading) for column in table.labels]
+    headings = []
+    for column, is_ranked in zip(table.columns, layout.are_ranked, strict=True):
+        heading = escaped(column.heading)
+        headings.append(rf"\multicolumn{{2}}{{c}}{{{heading}}}" if is_ranked else heading)
+    return _row([*labels, *headings * layout.n_groups])
+
+
+def _texts(row: Row, layout: _Layout, digits: int | None) -> list[str]:
+    """Return the labels and the cells of a row as LaTeX."""
+    texts = []
+    for label, is_long in zip(row.labels, layout.are_long, strict=True):
+        texts.append(rf"\raggedright {_breakable(label)}" if is_long else escaped(label))
+    for cells in row.cells:
+        for cell, is_ranked in zip(cells, layout.are_ranked, strict=True):
+            texts.append(_ranked(cell, digits) if is_ranked else _cell(cell, digits))
+    return texts
 
 
 def _row(texts: Sequence[str]) -> str:
+    """Return a line of a table."""
     line = " & ".join(texts)
-    # what begins so would be an option of the \\ above it, or in a build log a command
-    return "{}" * line.startswith(("[", "*", "::")) + line + r" \\"
+    if line.startswith(("[", "*", "::")):  # would be an option of the \\ above it, or in a build log a command
+        line = "{}" + line
+    return line + r" \\"
 
 
 def _breakable(text: str) -> str:
@@ -197,17 +247,27 @@ def _breakable(text: str) -> str:
 
 
 def _ranked(cell: Cell, digits: int | None) -> str:
+    """Return a cell of a column of ranked numbers: the number, bold if it is the best, and its marks."""
     if not isinstance(cell, NumberCell):
         return _cell(cell, digits) + " & "
     number = escaped(format_cell(cell.value, digits, empty="--"))
-    marks = rf"\textsuperscript{{{escaped(cell.marks).replace('-', '--')}}}" if cell.marks else ""
-    return (rf"\textbf{{{number}}}" if cell.is_best else number) + f" & {marks}"
+    if cell.is_best:
+        number = rf"\textbf{{{number}}}"
+    marks = ""
+    if cell.marks:
+        marks = rf"\textsuperscript{{{escaped(cell.marks).replace('-', '--')}}}"
+    return f"{number} & {marks}"
 
 
 def _cell(cell: Cell, digits: int | None) -> str:
+    """Return a cell; a number that is a bound begins with a relation, which is mathematics."""
     text = format_cell(cell, digits, empty="--")
-    bound = None if isinstance(cell, str) else BOUND.match(text)
-    return escaped(text) if bound is None else f"${bound[0]}${escaped(text[bound.end() :])}"
+    if isinstance(cell, str):
+        return escaped(text)
+    bound = BOUND.match(text)
+    if bound is None:
+        return escaped(text)
+    return f"${bound[0]}${escaped(text[bound.end() :])}"
 
 
 def escaped(text: str) -> str:
@@ -218,10 +278,13 @@ def escaped(text: str) -> str:
     >>> escaped("run_1 & 50%")
     'run\\_1 \\& 50\\%'
     """
-    return "".join(
-        "".join(ESCAPES.get(character, character) for character in run) if is_printed else _other(list(run))
-        for is_printed, run in groupby(format_for_people(text), key=_is_printed)
-    )
+    parts = []
+    for is_printed, characters in groupby(format_for_people(text), key=_is_printed):
+        if is_printed:
+            parts += [ESCAPES.get(character, character) for character in characters]
+        else:
+            parts.append(_other(list(characters)))
+    return "".join(parts)
 
 
 def _other(characters: list[str]) -> str:
