@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, fields
 from importlib import import_module
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
@@ -18,10 +18,14 @@ from deadheat.core.design import Design
 from deadheat.core.saving import Rejudging, Saving
 from deadheat.core.settings import TIES, Conventions, Estimation, Settings, describe_policies
 
+AddOption: TypeAlias = Callable[[Any], Any]
+"""A decorator that gives a command an option."""
+Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
+"""A shell completion: takes what was typed so far."""
 TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
 
 
-def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+def complete_from(source: str) -> Complete:
     """Return a shell completion with the words of ``module:attribute``, or those that it returns.
 
     The module is imported then: NumPy takes long to load.
@@ -48,14 +52,12 @@ def _entering(
     return enter
 
 
-def options_of(
-    of: type[Settings], heading: str, *, group: str = "", shown: bool = True
-) -> dict[str, Callable[[Any], Any]]:
+def options_of(settings: type[Settings], heading: str, *, group: str = "", shown: bool = True) -> dict[str, AddOption]:
     """Return the options of a class of settings, each by the name of its field.
 
     Parameters
     ----------
-    of : type
+    settings : type
     heading : str
         Of --help-all, for those that have no other.
     group : str, default ""
@@ -64,20 +66,21 @@ def options_of(
         Whether an option has its default; else it is None, which tells that it was not given.
     """
     options = {}
-    for field in fields(of):
+    for field in fields(settings):
         if field.metadata.get("help") and field.metadata["group"] == group:
             options[field.name] = _option(field, field.metadata, heading, shown=shown)
     return options
 
 
-def _ties_but(*without: str) -> Callable[[Any], Any]:
+def _ties_but(*without: str) -> AddOption:
     """Return the option of tie policies for a command that refuses some."""
-    allowed = tuple(one for one in TIES if one not in without)
-    own = Conventions.__dataclass_fields__["ties"]
-    return _option(own, {**own.metadata, "allowed": allowed, "help": describe_policies(allowed)}, "ties", shown=True)
+    allowed = tuple(policy for policy in TIES if policy not in without)
+    field = Conventions.__dataclass_fields__["ties"]
+    metadata = {**field.metadata, "allowed": allowed, "help": describe_policies(allowed)}
+    return _option(field, metadata, "ties", shown=True)
 
 
-def _option(field: Field[Any], metadata: Mapping[str, Any], heading: str, *, shown: bool) -> Callable[[Any], Any]:
+def _option(field: Field[Any], metadata: Mapping[str, Any], heading: str, *, shown: bool) -> AddOption:
     """Return the option of a setting, by its metadata."""
     names = metadata["option"].split() or [f"--{field.name.replace('_', '-')}"]
     allowed = metadata["allowed"]
@@ -106,7 +109,7 @@ def _option(field: Field[Any], metadata: Mapping[str, Any], heading: str, *, sho
     )
 
 
-def _complete_among(words: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+def _complete_among(words: Sequence[str]) -> Complete:
     """Return a shell completion with some words."""
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -118,231 +121,227 @@ def _complete_among(words: Sequence[str]) -> Callable[[click.Context, click.Para
 _OF_CONVENTIONS = options_of(Conventions, "measures")
 _OF_INTERVALS = options_of(Estimation, "statistics", shown=False)
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
-_MEASURE_OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "measures": option(
-        "-m",
-        "--measure",
-        "notations",
-        multiple=True,
-        metavar="MEASURE",
-        shell_complete=complete_from("deadheat.core.hooks:list_measures"),
-        help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
-        " 'trec' is most of what trec_eval prints.",
-        heading="measures",
-        rank=10,
-    ),
-    **_OF_CONVENTIONS,
-    "ties_not_drawn": _ties_but("random"),
-    "ties_in_steps": _ties_but("doc_id", "input", "random"),
-    "beside": option(
-        "--beside",
-        type=click.Choice(["doc_id", "input"]),
-        metavar="doc_id|input",
-        help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
-        " column.",
-        heading="ties",
-    ),
-    "then_by": option(
-        "--then-by",
-        type=INPUT,
-        multiple=True,
-        metavar="RUN_OR_COLUMN",
-        help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
-        " several, in order. What still ties is averaged; a document that it lacks comes last.",
-        heading="ties",
-    ),
-}
-_STATISTICS_OPTIONS: dict[str, Callable[[Any], Any]] = {
-    **options_of(Design, "statistics"),
-    **options_of(Rejudging, "statistics"),
-    **_OF_INTERVALS,
-    "cluster": option(
-        "--cluster",
-        metavar="COLUMN",
-        help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
-        heading="statistics",
-    ),
-    "seed": option(
-        "--rng",
-        "seed",
-        type=click.IntRange(0),
-        metavar="SEED",
-        default=0,
-        help="Seed; default 0.",
-        heading="statistics",
-    ),
-    "baseline": option(
-        "--baseline",
-        multiple=True,
-        metavar="RUN",
-        help="Compare all others with this run; by default every pair. May be repeated.",
-        heading="statistics",
-        rank=30,
-    ),
-    "margin": option(
-        "--margin",
-        type=click.FloatRange(0, min_open=True),
-        help="Also test that a system is no worse, by this margin, than the baseline, or than each run before it.",
-        heading="statistics",
-        rank=150,
-    ),
-    "by": option(
-        "--by",
-        multiple=True,
-        metavar="COLUMN",
-        help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
-        " each column in a table of its own. a:b: by the combinations of two columns. Several languages stay apart.",
-        heading="statistics",
-        rank=70,
-    ),
-    "weights": option(
-        "--weights",
-        metavar="COLUMN",
-        help="Weigh queries in means by this column of --queries, such as how often each is asked; totals have no"
-        " weights.",
-        heading="statistics",
-    ),
-    "pool_languages": option(
-        "--pool-languages",
-        is_flag=True,
-        help="Let queries in different languages count in one mean.",
-        heading="statistics",
-    ),
-}
-_SAVING_OPTIONS: dict[str, Callable[[Any], Any]] = {
-    **options_of(Saving, "output"),
-    "label": option(
-        "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
-    ),
-    "commit": option(
-        "--commit",
-        metavar="HASH",
-        help="The commit in the saved file [default: as git or the CI's environment say].",
-        heading="output",
-    ),
-}
-_READING_OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "queries": option(
-        "--queries",
-        **FILE,
-        help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
-        " by language.",
-        heading="input",
-        rank=60,
-    ),
-    "decimal": option(
-        "--decimal",
-        type=click.Choice([",", "."]),
-        expose_value=False,
-        callback=_entering("deadheat.core.io.decimals:decimal"),
-        help="Decimal mark of numbers in CSV, TSV and TREC files; the other mark may group thousands [default: a point;"
-        " with semicolons also a comma, where it can be nothing else].",
-        heading="input",
-    ),
-    "encoding": option(
-        "--encoding",
-        metavar="NAME",
-        expose_value=False,
-        callback=_entering("deadheat.core.io.records:encoding"),
-        help="The encoding of CSV and TSV files that are not UTF-8: cp1252 for CSV from Excel in Western Europe.",
-        heading="input",
-    ),
-    "columns": option(
-        "--columns",
-        metavar="NAME=COLUMN,...",
-        multiple=True,
-        callback=parsed_names,
-        help="Names of columns that are not recognised, such as doc_id=hit,score=similarity; of one kind of files as in"
-        " run.doc_id=hit.",
-        heading="input",
-    ),
-    "file_formats": option(
-        "--input-format",
-        "file_formats",
-        metavar="FORMAT",
-        callback=parsed_formats,
-        help="Format of the files of qrels and runs, such as msmarco; default: by their names. Of one kind of files as"
-        " in run=msmarco.",
-        heading="input",
-    ),
-    "ascending": option("--ascending", is_flag=True, help="Lower scores rank first, as of distances.", heading="input"),
-    "normalize_ids": option(
-        "--normalize-ids",
-        metavar="FORM",
-        help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
-        heading="input",
-    ),
-    "collection": option(
-        "--collection",
-        **FILE,
-        help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
-        " not in it are counted and named.",
-        heading="input",
-    ),
-    "strict": option(
-        "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error.", heading="input"
-    ),
-    "duplicates": option(
-        "--duplicates",
-        type=click.Choice(["error", "best", "first", "trust"]),
-        metavar="error|best|first|trust",
-        default="error",
-        help="A document that a run has twice for a query, such as one of which several chunks are found: an error"
-        " (default), its best score, or its first row. trust: nobody looks for any, and only judged ones are an error."
-        " Judgments that come twice are merged, or an error if they contradict each other.",
-        heading="input",
-    ),
-    "doc_id_of": option(
-        "--doc-id-of",
-        metavar="SEPARATOR|RE",
-        help="Ids of runs are those of chunks, and judgments are of documents: '#' takes what stands before the last #,"
-        " '(.+)_chunk[0-9]+$' what its group finds. Needs --duplicates best or first.",
-        heading="input",
-    ),
-    "max_memory": option(
-        "--max-memory",
-        metavar="BYTES",
-        expose_value=False,
-        callback=_entering("deadheat.core.io.memory_limits:max_memory", n_bytes),
-        help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
-        " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
-        " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
-        heading="input",
-    ),
-}
-_CASE_OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "id_pattern": option(
-        "--id-pattern",
-        metavar="RE",
-        help="Pattern that every expected id must match as a whole; default: HP: and seven digits for"
-        " expected_hpo_ids.",
-        heading="input",
-    ),
-    "language": option(
-        "--language", metavar="CODE", help="The language of cases whose file names none, such as de.", heading="input"
-    ),
-    "input_format": option(
-        "--input-format",
-        metavar="json|jsonl|csv|tsv|xlsx",
-        help="Format of the files, as for standard input; default: by their names.",
-        heading="input",
-    ),
-    "fields": option(
-        "--columns",
-        metavar="FIELD=COLUMN,...",
-        callback=parsed_names,
-        help="Names of fields that are not recognised, such as text=symptom,expected_ids=term.",
-        heading="input",
-    ),
-}
-OPTIONS: dict[str, Callable[[Any], Any]] = {
-    **_MEASURE_OPTIONS,
-    **_STATISTICS_OPTIONS,
-    **_SAVING_OPTIONS,
-    **_READING_OPTIONS,
-    **_CASE_OPTIONS,
-    "flags": flags,
-}
+OPTIONS: dict[str, AddOption] = {}
+"""What gives a command an option, by the name with which :func:`with_options` asks for it."""
+
+# measures and ties
+OPTIONS["measures"] = option(
+    "-m",
+    "--measure",
+    "notations",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=complete_from("deadheat.core.hooks:list_measures"),
+    help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
+    " 'trec' is most of what trec_eval prints.",
+    heading="measures",
+    rank=10,
+)
+OPTIONS |= _OF_CONVENTIONS
+OPTIONS["ties_not_drawn"] = _ties_but("random")
+OPTIONS["ties_in_steps"] = _ties_but("doc_id", "input", "random")
+OPTIONS["beside"] = option(
+    "--beside",
+    type=click.Choice(["doc_id", "input"]),
+    metavar="doc_id|input",
+    help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
+    " column.",
+    heading="ties",
+)
+OPTIONS["then_by"] = option(
+    "--then-by",
+    type=INPUT,
+    multiple=True,
+    metavar="RUN_OR_COLUMN",
+    help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
+    " several, in order. What still ties is averaged; a document that it lacks comes last.",
+    heading="ties",
+)
+
+# statistics, strata and weights
+OPTIONS |= options_of(Design, "statistics")
+OPTIONS |= options_of(Rejudging, "statistics")
+OPTIONS |= _OF_INTERVALS
+OPTIONS["cluster"] = option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+    heading="statistics",
+)
+OPTIONS["seed"] = option(
+    "--rng",
+    "seed",
+    type=click.IntRange(0),
+    metavar="SEED",
+    default=0,
+    help="Seed; default 0.",
+    heading="statistics",
+)
+OPTIONS["baseline"] = option(
+    "--baseline",
+    multiple=True,
+    metavar="RUN",
+    help="Compare all others with this run; by default every pair. May be repeated.",
+    heading="statistics",
+    rank=30,
+)
+OPTIONS["margin"] = option(
+    "--margin",
+    type=click.FloatRange(0, min_open=True),
+    help="Also test that a system is no worse, by this margin, than the baseline, or than each run before it.",
+    heading="statistics",
+    rank=150,
+)
+OPTIONS["by"] = option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
+    " each column in a table of its own. a:b: by the combinations of two columns. Several languages stay apart.",
+    heading="statistics",
+    rank=70,
+)
+OPTIONS["weights"] = option(
+    "--weights",
+    metavar="COLUMN",
+    help="Weigh queries in means by this column of --queries, such as how often each is asked; totals have no weights.",
+    heading="statistics",
+)
+OPTIONS["pool_languages"] = option(
+    "--pool-languages",
+    is_flag=True,
+    help="Let queries in different languages count in one mean.",
+    heading="statistics",
+)
+
+# saved evaluations
+OPTIONS |= options_of(Saving, "output")
+OPTIONS["label"] = option(
+    "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
+)
+OPTIONS["commit"] = option(
+    "--commit",
+    metavar="HASH",
+    help="The commit in the saved file [default: as git or the CI's environment say].",
+    heading="output",
+)
+
+# files that are read
+OPTIONS["queries"] = option(
+    "--queries",
+    **FILE,
+    help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
+    " by language.",
+    heading="input",
+    rank=60,
+)
+OPTIONS["decimal"] = option(
+    "--decimal",
+    type=click.Choice([",", "."]),
+    expose_value=False,
+    callback=_entering("deadheat.core.io.decimals:decimal"),
+    help="Decimal mark of numbers in CSV, TSV and TREC files; the other mark may group thousands [default: a point;"
+    " with semicolons also a comma, where it can be nothing else].",
+    heading="input",
+)
+OPTIONS["encoding"] = option(
+    "--encoding",
+    metavar="NAME",
+    expose_value=False,
+    callback=_entering("deadheat.core.io.records:encoding"),
+    help="The encoding of CSV and TSV files that are not UTF-8: cp1252 for CSV from Excel in Western Europe.",
+    heading="input",
+)
+OPTIONS["columns"] = option(
+    "--columns",
+    metavar="NAME=COLUMN,...",
+    multiple=True,
+    callback=parsed_names,
+    help="Names of columns that are not recognised, such as doc_id=hit,score=similarity; of one kind of files as in"
+    " run.doc_id=hit.",
+    heading="input",
+)
+OPTIONS["file_formats"] = option(
+    "--input-format",
+    "file_formats",
+    metavar="FORMAT",
+    callback=parsed_formats,
+    help="Format of the files of qrels and runs, such as msmarco; default: by their names. Of one kind of files as"
+    " in run=msmarco.",
+    heading="input",
+)
+OPTIONS["ascending"] = option(
+    "--ascending", is_flag=True, help="Lower scores rank first, as of distances.", heading="input"
+)
+OPTIONS["normalize_ids"] = option(
+    "--normalize-ids",
+    metavar="FORM",
+    help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
+    heading="input",
+)
+OPTIONS["collection"] = option(
+    "--collection",
+    **FILE,
+    help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
+    " not in it are counted and named.",
+    heading="input",
+)
+OPTIONS["strict"] = option(
+    "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error.", heading="input"
+)
+OPTIONS["duplicates"] = option(
+    "--duplicates",
+    type=click.Choice(["error", "best", "first", "trust"]),
+    metavar="error|best|first|trust",
+    default="error",
+    help="A document that a run has twice for a query, such as one of which several chunks are found: an error"
+    " (default), its best score, or its first row. trust: nobody looks for any, and only judged ones are an error."
+    " Judgments that come twice are merged, or an error if they contradict each other.",
+    heading="input",
+)
+OPTIONS["doc_id_of"] = option(
+    "--doc-id-of",
+    metavar="SEPARATOR|RE",
+    help="Ids of runs are those of chunks, and judgments are of documents: '#' takes what stands before the last #,"
+    " '(.+)_chunk[0-9]+$' what its group finds. Needs --duplicates best or first.",
+    heading="input",
+)
+OPTIONS["max_memory"] = option(
+    "--max-memory",
+    metavar="BYTES",
+    expose_value=False,
+    callback=_entering("deadheat.core.io.memory_limits:max_memory", n_bytes),
+    help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
+    " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
+    " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
+    heading="input",
+)
+
+# files of cases, which deadheat bench reads
+OPTIONS["id_pattern"] = option(
+    "--id-pattern",
+    metavar="RE",
+    help="Pattern that every expected id must match as a whole; default: HP: and seven digits for expected_hpo_ids.",
+    heading="input",
+)
+OPTIONS["language"] = option(
+    "--language", metavar="CODE", help="The language of cases whose file names none, such as de.", heading="input"
+)
+OPTIONS["input_format"] = option(
+    "--input-format",
+    metavar="json|jsonl|csv|tsv|xlsx",
+    help="Format of the files, as for standard input; default: by their names.",
+    heading="input",
+)
+OPTIONS["fields"] = option(
+    "--columns",
+    metavar="FIELD=COLUMN,...",
+    callback=parsed_names,
+    help="Names of fields that are not recognised, such as text=symptom,expected_ids=term.",
+    heading="input",
+)
+OPTIONS["flags"] = flags
+
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
 SAVING = ("save_depth", "label", "commit", "replace")
 INTERVALS = tuple(_OF_INTERVALS)
@@ -360,7 +359,7 @@ OF_EVALUATING = (
 )
 
 
-def with_options(*names: str) -> Callable[[Any], Any]:
+def with_options(*names: str) -> AddOption:
     """Return a decorator that gives a command options, in the order in which its help lists them.
 
     Parameters
@@ -379,12 +378,12 @@ def with_options(*names: str) -> Callable[[Any], Any]:
     return decorate
 
 
-def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
+def _options_named(name: str) -> Sequence[AddOption]:
     """Return one of `OPTIONS`, or those of a group, or one of these."""
     if name in OPTIONS:
         return [OPTIONS[name]]
     group, _, parameter = name.partition(".")
-    options: dict[str, Callable[[Any], Any]] = {}
+    options: dict[str, AddOption] = {}
     for module in hooks.list_modules_of_options(group):
         options |= import_module(module).OPTIONS
     if not parameter:
@@ -394,4 +393,8 @@ def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
 
 def command(*lines: str, kind: type[Command] = Command) -> Callable[[Callable[..., Any]], Command]:
     """Return what makes a function a command with short help and these examples, the most useful first."""
-    return lambda function: click.command(function.__name__, cls=kind, examples=lines)(function)
+
+    def decorate(function: Callable[..., Any]) -> Command:
+        return click.command(function.__name__, cls=kind, examples=lines)(function)
+
+    return decorate
