@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,15 +58,75 @@ if TYPE_CHECKING:
     from deadheat.core.report.of_strata import Grouping
 
 
-def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
+def _parse_quantiles(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
     """Read quantiles such as ``0.25,0.5``, in order."""
     if text is None:
         return ()
     parts = text.replace(",", " ").split()
-    found = [float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}", part)]
-    if len(found) < max(len(parts), 1) or not all(found):
+    if not parts or not all(map(_is_quantile, parts)):
         raise click.BadParameter(f"expected numbers between 0 and 1, such as 0.25,0.5,0.75; got {text!r}")
-    return tuple(sorted({*found}))
+    return tuple(sorted(set(map(float, parts))))
+
+
+def _is_quantile(text: str) -> bool:
+    """Tell whether a text is a number between 0 and 1 as people write it: a decimal, without a sign or an exponent."""
+    return re.fullmatch(r"0?\.[0-9]{1,15}", text) is not None and float(text) > 0
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What the command evaluates, and how.
+
+    Attributes
+    ----------
+    qrels : str
+        The file of the judgments.
+    runs : mapping of str to str
+        The file of each run, by its name.
+    systems : mapping of str to System
+        Systems of several runs, by their names.
+    form : str or None
+        The format of the runs, if that is known.
+    measures : sequence of Measure
+    conventions : Conventions
+    seed : int or None
+        Of ``ties="random"``.
+    rule : str or None
+        Which breaks ties beside the exact values.
+    evaluator : EvaluatorOption or None
+        The option with whose file runs are evaluated.
+    save_depth : int
+        To which rank rankings stay in memory, to be saved.
+    """
+
+    qrels: str
+    runs: Mapping[str, str]
+    systems: Mapping[str, System]
+    form: str | None
+    measures: Sequence[Measure]
+    conventions: Conventions
+    seed: int | None
+    rule: str | None
+    evaluator: EvaluatorOption | None
+    save_depth: int
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """The evaluation of each run, and by its name what else there is of it.
+
+    Attributes
+    ----------
+    evaluations : sequence of Evaluation
+    by_rule : dict of str to Evaluation
+        With ties broken by a rule, if there is one.
+    unmatched : dict of str to (str, str)
+        Of a run without a judged document one of its documents and one of the qrels.
+    """
+
+    evaluations: Sequence[dh.Evaluation]
+    by_rule: dict[str, dh.Evaluation]
+    unmatched: dict[str, tuple[str, str]]
 
 
 @command(
@@ -105,7 +165,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @option(
     "--quantiles",
     metavar="Q,...",
-    callback=_parsed_quantiles,
+    callback=_parse_quantiles,
     help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
     heading="statistics",
 )
@@ -153,97 +213,166 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
     """
     # report typos before large files are read
     qrels, runs = split_judgments(qrels, runs)
-    conventions, measures = conventions_of(options), measures_of(options)
-    form = _form_of(qrels, runs)
+    conventions = conventions_of(options)
+    measures = measures_of(options)
+    form = _find_form(qrels, runs)
     if _print_instead(EvaluationRequest(qrels, runs, form, measures, conventions, options)):
         return
     check_strata(options)
     evaluator = evaluator_asked()
     has_intervals = bool(options["ci"] or options["save"])
     seed = seed_of(options["seed"], conventions.ties, is_drawn=has_intervals)
-    refuse_if(
-        options["quantiles"] and options["cluster"],
-        "the intervals of --quantiles are of independent queries: leave out --cluster",
-    )
-    intervals = intervals_of(
-        options,
-        seed,
-        for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if options["quantiles"] else evaluator.intervals if evaluator else (),
-    )
+    intervals = _read_intervals(options, seed, evaluator, has_intervals=has_intervals)
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
-    named, systems = split_systems(named_runs(runs), form)
-    targets = dict[str, str]()
-    if options["save"] is None:
-        refuse(SAVING, "is of a saved evaluation: give --save FILE.json or --save FOLDER/ too")
-    else:
-        check_output(options["output"])
-        targets = save_targets(
-            options["save"],
-            [*named, *systems],
-            replace=options["replace"],
-        )
-        _refuse_other_runs(options, targets)
-    output = Output(options, [qrels, *runs, options["queries"], options[evaluator.name] if evaluator else None])
+    run_files, systems = split_systems(named_runs(runs), form)
+    targets = _claim_targets([*run_files, *systems], options)
+    file_of_evaluator = None if evaluator is None else options[evaluator.name]
+    output = Output(options, [qrels, *runs, options["queries"], file_of_evaluator])
     queries = read_queries(options)
     _check_together(output.form, systems, evaluator, options)
     rule = options["beside"] or rule_of_companions(conventions.ties)
+    task = _Task(
+        qrels=qrels,
+        runs=run_files,
+        systems=systems,
+        form=form,
+        measures=measures,
+        conventions=conventions,
+        seed=seed,
+        rule=rule,
+        evaluator=evaluator,
+        save_depth=options["save_depth"] if targets else 0,
+    )
     with _telling_of_values([qrels, *runs]):
-        evaluations, beside, unmatched = _evaluate(
-            qrels,
-            named,
-            measures,
-            conventions,
-            seed,
-            rule,
-            form=form,
-            systems=systems,
-            evaluator=evaluator,
-            save_depth=options["save_depth"] if targets else 0,
-        )
-    sort = options["sort"] or ("given" if output.form == "trec" else "")
-    evaluations = _in_order(sort, [weighed(one, queries, options) for one in evaluations])
-    beside = {one.name: weighed(beside[one.name], queries, options) for one in evaluations if one.name in beside}
-    columns = sets_of_strata(queries, evaluations, options)
-    groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
-    of_strata = [one for one in groupings.values() if one is not None and one.strata]
-    output.check_sets(columns)
-    if output.form == "trec" and of_strata:
-        raise click.UsageError(
-            f"--format trec has no place for strata, and the queries are in {', '.join(of_strata[0].languages)}:"
-            " --pool-languages averages over them, another format keeps them apart"
-        )
+        evaluated = _evaluate(task)
+
+    default_order = "given" if output.form == "trec" else ""
+    evaluated = _weigh_and_order(evaluated, options["sort"] or default_order, queries, options)
+    evaluations = evaluated.evaluations
+    sets_of_columns = sets_of_strata(queries, evaluations, options)
+    groupings = _group(evaluations, queries, sets_of_columns, options)
+    with_strata = [grouping for grouping in groupings.values() if grouping is not None and grouping.strata]
+    output.check_sets(sets_of_columns)
+    if output.form == "trec":
+        _refuse_strata(with_strata)
     if intervals.cluster:
         intervals = replace(intervals, queries=queries)
-    asked: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "qrels": shown_path(qrels, "the qrels"),
         "seed": seed if conventions.ties == "random" else None,
         "digits": output.digits,
-        "unmatched": {one.name: unmatched[one.name] for one in evaluations if one.name in unmatched},
+        "unmatched": evaluated.unmatched,
         "intervals": intervals if options["ci"] else None,
-        "beside": [*beside.values()] if options["beside"] else (),
+        "beside": list(evaluated.by_rule.values()) if options["beside"] else (),
         "quantiles": options["quantiles"],
         "confidence_level": intervals.confidence_level,
     }
-    report = _report(evaluations, asked, groupings, per_query=options["per_query"], is_paper=output.form == "latex")
-    by_name = {one.name: one for one in evaluations}
-    own = {"options": intervals, "beside": beside if rule == "doc_id" else None}
-    subjects: list[tuple[str, Any, Any]] = [
-        ("", by_name, own),
-        *(
-            (before, dict(zip(by_name, grouping.strata, strict=True)), own)
-            for before, grouping in zip(begin_names(columns), of_strata, strict=False)
-        ),
-    ]
-    made = make_companions(subjects, [one.label for one in measures])
-    report = _save(report, evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
-    report = write_companions(report, made)
+    is_paper = output.form == "latex"
+    report = _report(evaluations, arguments, groupings, per_query=options["per_query"], is_paper=is_paper)
+    options_of_files = {"options": intervals, "beside": evaluated.by_rule if rule == "doc_id" else None}
+    subjects = _list_subjects(evaluations, begin_names(sets_of_columns), with_strata, options_of_files)
+    files = make_companions(subjects, [measure.label for measure in measures])
+    report = _save(report, evaluations, targets, intervals, options, is_by_strata=bool(with_strata))
+    report = write_companions(report, files)
     if output.form == "markdown" and options["ci"]:
         from deadheat.core.report.as_markdown import in_sections
 
         report = in_sections(report)
     output.print(report)
+
+
+def _read_intervals(
+    options: Mapping[str, Any], seed: int | None, evaluator: EvaluatorOption | None, *, has_intervals: bool
+) -> IntervalOptions:
+    """Return the options of intervals; refuse those that nothing needs."""
+    refuse_if(
+        options["quantiles"] and options["cluster"],
+        "the intervals of --quantiles are of independent queries: leave out --cluster",
+    )
+    also: tuple[str, ...] = ()
+    if options["quantiles"]:
+        also = ("confidence_level",)
+    elif evaluator is not None:
+        also = evaluator.intervals
+    return intervals_of(options, seed, for_what="" if has_intervals else "--ci", also=also)
+
+
+def _claim_targets(names: Sequence[str], options: Mapping[str, Any]) -> dict[str, str]:
+    """Return where the evaluation of each name is to be saved, if it is; refuse options and files that do not fit."""
+    if options["save"] is None:
+        refuse(SAVING, "is of a saved evaluation: give --save FILE.json or --save FOLDER/ too")
+        return {}
+    check_output(options["output"])
+    targets = save_targets(options["save"], names, replace=options["replace"])
+    _refuse_other_runs(options, targets)
+    return targets
+
+
+def _weigh_and_order(
+    evaluated: _Evaluated, sort: str, queries: dh.Queries | None, options: Mapping[str, Any]
+) -> _Evaluated:
+    """Return evaluations with their weights, if they are asked for, and all in the order that is asked for."""
+    weighted_evaluations = [weighed(evaluation, queries, options) for evaluation in evaluated.evaluations]
+    evaluations = _order(sort, weighted_evaluations)
+    by_rule = {}
+    unmatched = {}
+    for evaluation in evaluations:
+        name = evaluation.name
+        if name in evaluated.by_rule:
+            by_rule[name] = weighed(evaluated.by_rule[name], queries, options)
+        if name in evaluated.unmatched:
+            unmatched[name] = evaluated.unmatched[name]
+    return _Evaluated(evaluations, by_rule, unmatched)
+
+
+def _refuse_strata(with_strata: Sequence[Grouping]) -> None:
+    """Refuse strata, which come of several languages, for a format that has no place for them."""
+    if with_strata:
+        raise click.UsageError(
+            f"--format trec has no place for strata, and the queries are in {', '.join(with_strata[0].languages)}:"
+            " --pool-languages averages over them, another format keeps them apart"
+        )
+
+
+def _group(
+    evaluations: Sequence[dh.Evaluation],
+    queries: dh.Queries | None,
+    sets_of_columns: Sequence[tuple[str, ...]],
+    options: Mapping[str, Any],
+) -> dict[tuple[str, ...], Grouping | None]:
+    """Return the strata by each set of columns; None without a table of queries."""
+    groupings: dict[tuple[str, ...], Grouping | None] = {}
+    for columns in sets_of_columns:
+        groupings[columns] = None
+        if queries is not None:
+            groupings[columns] = grouping_of(evaluations, queries, columns, options)
+    return groupings
+
+
+def _list_subjects(
+    evaluations: Sequence[dh.Evaluation],
+    beginnings: Sequence[str],
+    with_strata: Sequence[Grouping],
+    options_of_files: Mapping[str, Any],
+) -> list[tuple[str, Any, Mapping[str, Any]]]:
+    """Return what files are made of beside the report: all evaluations, and the strata of each grouping.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    beginnings : sequence of str
+        What the names of the files of each grouping begin with.
+    with_strata : sequence of Grouping
+    options_of_files : mapping
+    """
+    names = [evaluation.name for evaluation in evaluations]
+    subjects: list[tuple[str, Any, Mapping[str, Any]]] = [
+        ("", dict(zip(names, evaluations, strict=True)), options_of_files)
+    ]
+    for beginning, grouping in zip(beginnings, with_strata, strict=False):  # a set without a column has no strata
+        subjects.append((beginning, dict(zip(names, grouping.strata, strict=True)), options_of_files))
+    return subjects
 
 
 def _print_instead(request: EvaluationRequest) -> bool:
@@ -301,16 +430,16 @@ def _telling_of_values(paths: Sequence[str]) -> Iterator[None]:
         raise
 
 
-def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evaluation]:
+def _order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evaluation]:
     """Return evaluations as asked for: by a measure, without any the first one, the best one first."""
     if sort == "given" or (not sort and len(evaluations) == 1):
         return evaluations
     if sort == "name":
-        return sorted(evaluations, key=lambda one: one.name)
+        return sorted(evaluations, key=lambda evaluation: evaluation.name)
     from deadheat.core.evaluation.ordering import order_by_mean
 
-    by = sort or evaluations[0].measures[0].label
-    order = order_by_mean([one[by] for one in evaluations])
+    measure = sort or evaluations[0].measures[0].label
+    order = order_by_mean([evaluation[measure] for evaluation in evaluations])
     return [evaluations[place] for place in order]
 
 
@@ -325,7 +454,7 @@ def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], opti
 
 def _report(
     evaluations: Sequence[dh.Evaluation],
-    asked: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     groupings: Mapping[tuple[str, ...], Grouping | None],
     *,
     per_query: bool,
@@ -334,26 +463,36 @@ def _report(
     """Return the report by each set of strata; the table of all queries comes once.
 
     For a paper, several runs of which nothing but means was asked are one table with a row a system.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    arguments : mapping
+        Of :func:`report_evaluations`, but for those below.
+    groupings : mapping of tuple to Grouping or None
+        By the stratum columns.
+    per_query, is_paper : bool
     """
     from deadheat.core.report.model import side_by_side
     from deadheat.core.report.of_evaluation import report_evaluations
     from deadheat.core.report.score_tables import range_columns
 
-    reports = {}
+    reports: dict[str, Report] = {}
     with phase("making the report"):
-        for n, (columns, grouping) in enumerate(groupings.items()):
-            shown = {**asked, "per_query": per_query and not n, "grouping": grouping}
-            reports[":".join(columns)] = report_evaluations(evaluations, **shown)
-    found = side_by_side(reports)
-    tables = found.tables
-    has_more = (
-        asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())
-    )
-    if is_paper and len(evaluations) > 1 and not has_more and not range_columns(evaluations):
-        from deadheat.core.report.compact_scores import compact_scores
+        for columns, grouping in groupings.items():
+            lists_queries = per_query and not reports  # once, above the first table
+            reports[":".join(columns)] = report_evaluations(
+                evaluations, **arguments, per_query=lists_queries, grouping=grouping
+            )
+    report = side_by_side(reports)
+    has_strata = any(grouping is not None and grouping.strata for grouping in groupings.values())
+    has_more = bool(arguments["intervals"] or arguments["beside"] or per_query or has_strata)
+    if not is_paper or len(evaluations) < 2 or has_more or range_columns(evaluations):
+        return report
+    from deadheat.core.report.compact_scores import compact_scores
 
-        tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])
-    return replace(found, tables=tables)
+    compact = compact_scores(evaluations, seed=arguments["seed"], digits=arguments["digits"])
+    return replace(report, tables=(compact, *report.tables[1:]))
 
 
 def _save(
@@ -368,12 +507,14 @@ def _save(
     """Save the evaluations, if there is a target, and return the report with what it says of them."""
     if not targets:
         return report
-    of_what = "; the means in it are over all queries" if is_by_strata else ""
-    if options["save_depth"] and any(one.run is None for one in evaluations):
-        of_what += "; without rankings of repeats, or that are not in memory"
-    kept = {name: options[name] for name in SAVING}
-    saves = [(targets[one.name], partial(one.save, **kept, **vars(intervals))) for one in evaluations]
-    return replace(report, facts=(*report.facts, save_all(saves, of_what)))
+    remark = "; the means in it are over all queries" if is_by_strata else ""
+    if options["save_depth"] and any(evaluation.run is None for evaluation in evaluations):
+        remark += "; without rankings of repeats, or that are not in memory"
+    arguments = {name: options[name] for name in SAVING}
+    saves = []
+    for evaluation in evaluations:
+        saves.append((targets[evaluation.name], partial(evaluation.save, **arguments, **vars(intervals))))
+    return replace(report, facts=(*report.facts, save_all(saves, remark)))
 
 
 def _refuse_other_runs(options: Mapping[str, Any], targets: Mapping[str, str]) -> None:
@@ -389,62 +530,58 @@ def _check_together(
     form: str, systems: Mapping[str, System], evaluator: EvaluatorOption | None, options: Mapping[str, Any]
 ) -> None:
     """Refuse options that do not go with systems, the evaluator or the format, and a rule beside inexact values."""
-    own = () if evaluator is None else (evaluator.name,)
-    beside = [companion.parameters[0] for companion in report_companions()]
+    evaluator_options = () if evaluator is None else (evaluator.name,)
+    companions = [companion.parameters[0] for companion in report_companions()]
     for system in systems.values():
-        refuse(("beside", *beside, "unjudged", "then_by", *own), f"is not for {system.kind_of_system} of a run")
+        refused = ("beside", *companions, "unjudged", "then_by", *evaluator_options)
+        refuse(refused, f"is not for {system.kind_of_system} of a run")
     if evaluator is not None:
         evaluator.refuse_others()
     refuse_if(
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
-    more = ("ci", "by", "beside", "quantiles", *own)
-    added = [f"--{name}" for name in more if options.get(name)]
+    additions = ("ci", "by", "beside", "quantiles", *evaluator_options)
+    added = [f"--{name}" for name in additions if options.get(name)]
     refuse_if(
         form == "trec" and added,
         f"--format trec has no place for what {' and '.join(added)} adds: choose another format",
     )
 
 
-def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
-    qrels: str,
-    runs: Mapping[str, str],
-    measures: Sequence[Measure],
-    conventions: Conventions,
-    seed: int | None,
-    rule: str | None,
-    *,
-    form: str | None,
-    systems: Mapping[str, System],
-    evaluator: EvaluatorOption | None,
-    save_depth: int,
-) -> tuple[Sequence[dh.Evaluation], dict[str, dh.Evaluation], dict[str, tuple[str, str]]]:
-    """Return the evaluation of each run, and by its name what else there is of it.
-
-    First, if there is a rule, the evaluation with ties broken by it; then, if the run and the qrels share no document,
-    one of each. The qrels are read and checked once; of each run what is to be saved stays in memory.
-    """
+def _evaluate(task: _Task) -> _Evaluated:
+    """Return the evaluation of each run. The qrels are read and checked once."""
     from deadheat.core.evaluation.rule_difference import traditional
 
-    evaluations, beside, unmatched = [], {}, {}
-    is_read_once = bool(systems) and judgments_asked() is None
-    judgments = open_qrels(qrels) if is_read_once else qrels
-    each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, evaluator=evaluator)
-    with phase("evaluating runs", len(runs)) as advance:
-        for judged, run, evaluation, values in each:
-            evaluations.append(evaluation.keeping(save_depth))
-            if rule:
-                beside[run.name] = traditional(evaluation, values, rule).keeping(0)
+    evaluations: list[dh.Evaluation] = []
+    by_rule: dict[str, dh.Evaluation] = {}
+    unmatched: dict[str, tuple[str, str]] = {}
+    is_read_once = bool(task.systems) and judgments_asked() is None
+    judgments = open_qrels(task.qrels) if is_read_once else task.qrels
+    evaluated_runs = evaluate_each(
+        judgments,
+        task.runs,
+        task.conventions,
+        task.measures,
+        seed=task.seed,
+        rule=task.rule,
+        form=task.form,
+        evaluator=task.evaluator,
+    )
+    with phase("evaluating runs", len(task.runs)) as advance:
+        for judged, run, evaluation, values_by_rule in evaluated_runs:
+            evaluations.append(evaluation.keeping(task.save_depth))
+            if task.rule:
+                by_rule[run.name] = traditional(evaluation, values_by_rule, task.rule).keeping(0)
             if evaluation.placements.is_unmatched:
-                unmatched[run.name] = _documents_of_both(evaluation, judged, run)
+                unmatched[run.name] = _pick_documents(evaluation, judged, run)
             advance(1)
-    if systems:
-        evaluations += evaluate_systems(judgments, systems, measures, conventions).values()
-    return evaluations, beside, unmatched
+    if task.systems:
+        evaluations += evaluate_systems(judgments, task.systems, task.measures, task.conventions).values()
+    return _Evaluated(evaluations, by_rule, unmatched)
 
 
-def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) -> tuple[str, str]:
+def _pick_documents(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) -> tuple[str, str]:
     """Return a retrieved document and a judged one, to show how ids are written; of one query if there is such."""
     retrieved = evaluation.query_ids[evaluation.placements.n_retrieved > 0].tolist()
     judged = {*evaluation.query_ids[evaluation.placements.judged_query].tolist()}
@@ -454,7 +591,7 @@ def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) 
     return run.rows.pick_document(shared), qrels.rows.pick_document(shared)
 
 
-def _form_of(qrels: str, runs: tuple[str, ...]) -> str | None:
+def _find_form(qrels: str, runs: tuple[str, ...]) -> str | None:
     """Return the format of the runs, if it was given, or of the only file of scores, if that can be read."""
     form = named_format("run")
     if form is not None or len(runs) > 1 or judgments_asked() is not None:
