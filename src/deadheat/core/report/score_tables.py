@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -95,17 +94,19 @@ def tabulate_scores(
     ranges = range_columns([part.evaluation for part in parts if part.has_features])
     cells: dict[tuple[tuple[str, ...], int, str], dict[str, Any]] = {}
     for measure in measures:
-        cells_of_parts = [_cells(part, measure.label, smallest, beside[part.run : part.run + 1]) for part in parts]
-        if ranges:
-            for part, own_cells in zip(parts, cells_of_parts, strict=True):
-                own_cells.update(_mean_ranges(part.evaluation[measure.label], ranges))
+        cells_of_parts = []
+        for part in parts:
+            cells_of_part = _cells(part, measure.label, smallest, beside[part.run : part.run + 1])
+            if ranges:
+                cells_of_part |= _mean_ranges(part.evaluation[measure.label], ranges)
+            cells_of_parts.append(cells_of_part)
+            cells[part.labels, part.run, measure.label] = cells_of_part
         if level is not None:
             _add_bars(cells_of_parts)
-        for part, own_cells in zip(parts, cells_of_parts, strict=True):
-            cells[part.labels, part.run, measure.label] = own_cells
     rows = []
     for labels in dict.fromkeys(part.labels for part in parts):
         for measure in measures:
+            # a run may lack a stratum
             cells_of_runs = [cells.get((labels, run, measure.label)) for run in range(len(names))]
             rows.append(((*labels, measure.label), cells_of_runs))
     is_stratified = bool(columns)
@@ -270,32 +271,38 @@ def _columns(
     is_stratified: bool,
 ) -> list[Column]:
     """Return the columns of a group, of all that :func:`_cells` has."""
-    counts = {row[key] for row in cells for key in ("n_queries", "n_all")}
-    has_one_count = len(counts) < 2
+    counts = {row["n_queries"] for row in cells} | {row["n_all"] for row in cells}
+    has_one_count = len(counts) < 2  # people read it where it differs: some measures leave queries out
     has_intervals = level is not None
-    n_queries = Column("n_queries", "n")  # people read it where it differs: some measures leave queries out
     columns = []
     if is_stratified:
-        columns.append(n_queries)
+        columns.append(Column("n_queries", "n"))
     columns.append(Column("value", TIE_HEADINGS["expected"] if rule else mean_heading(measures)))
     if rule:
         columns += _columns_of_rule(rule)
     if level is not None:
-        columns.append(Column("interval", level_heading(level, set() if is_stratified else counts)))
-        if len(cells) > len(measures):  # bars are read beside others
-            columns.append(Column("bar", "", spare=3))
-        columns += [Column(key, key, is_data=True) for key in DETAILS]
+        heading = level_heading(level, set() if is_stratified else counts)
+        columns += _columns_of_intervals(heading, has_bars=len(cells) > len(measures))
         if not is_stratified:
-            columns.append(replace(n_queries, is_data=has_one_count))
+            columns.append(Column("n_queries", "n", is_data=has_one_count))
     if any(measure.knows_ties for measure in measures):
         columns += _columns_of_ties(is_wide=is_stratified or has_intervals)
     columns += [Column(column.key, column.heading, ends=column.ends) for column in ranges]
     if not is_stratified and not has_intervals:
-        columns.append(replace(n_queries, is_detail=has_one_count))
+        columns.append(Column("n_queries", "n", is_detail=has_one_count))
     if any(measure.total for measure in measures):
         columns.append(Column("total", "total", is_data=True))
     if is_stratified:
         columns.append(Column("is_small", "small", is_data=True))
+    return columns
+
+
+def _columns_of_intervals(heading: str, *, has_bars: bool) -> list[Column]:
+    """Return the columns of intervals; bars are read beside others."""
+    columns = [Column("interval", heading)]
+    if has_bars:
+        columns.append(Column("bar", "", spare=3))
+    columns += [Column(key, key, is_data=True) for key in DETAILS]
     return columns
 
 
@@ -347,17 +354,7 @@ def list_queries(
     """
     measures = evaluations[0].measures
     ranges = range_columns(evaluations)
-    shown = [Column("value", "value")]
-    if beside:
-        rule = beside[0].ties
-        shown = [
-            Column("value", TIE_HEADINGS["expected"]),
-            Column("traditional", TIE_HEADINGS[rule]),
-            Column("difference", "difference"),
-        ]
-    if any(measure.knows_ties for measure in measures):
-        shown += TIE_COLUMNS_BY_QUERY
-    shown += [Column(column.key, column.heading, ends=column.ends) for column in ranges]
+    shown = _columns_by_query(measures, beside, ranges)
     cells_of_runs = []
     for run, evaluation in enumerate(evaluations):
         cells_of_runs.append(_cells_by_query(evaluation, beside[run : run + 1], ranges))
@@ -382,6 +379,23 @@ def list_queries(
         tuple(rows),
         tuple(evaluation.name for evaluation in evaluations),
     )
+
+
+def _columns_by_query(
+    measures: Sequence[Measure], beside: Sequence[Evaluation], ranges: Sequence[RangeColumn]
+) -> list[Column]:
+    """Return the columns of a group in the table of queries, of all that :func:`_cells_by_query` has."""
+    columns = [Column("value", "value")]
+    if beside:
+        columns = [
+            Column("value", TIE_HEADINGS["expected"]),
+            Column("traditional", TIE_HEADINGS[beside[0].ties]),
+            Column("difference", "difference"),
+        ]
+    if any(measure.knows_ties for measure in measures):
+        columns += TIE_COLUMNS_BY_QUERY
+    columns += [Column(column.key, column.heading, ends=column.ends) for column in ranges]
+    return columns
 
 
 def _assign_strata(strata_of_runs: Sequence[Strata]) -> dict[str, Stratum]:
