@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,10 @@ from deadheat.core.cli.beside_report import (
     write_companions,
 )
 from deadheat.core.cli.errors import missing, refuse, refuse_if
-from deadheat.core.cli.evaluating import evaluate_each, evaluate_systems
+from deadheat.core.cli.evaluating import Evaluated, EvaluationTask, evaluate_task
 from deadheat.core.cli.evaluators import EvaluatorOption, evaluator_asked
 from deadheat.core.cli.help import option
-from deadheat.core.cli.inputs import is_saved, named_format, open_qrels, split_judgments
+from deadheat.core.cli.inputs import is_saved, named_format, split_judgments
 from deadheat.core.cli.judged import judgments_asked
 from deadheat.core.cli.options import COLLECTION, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, with_options
 from deadheat.core.cli.paths import INPUT, PATH, named_runs, shown_path
@@ -48,7 +48,7 @@ from deadheat.core.cli.saving import save_all, save_targets
 from deadheat.core.cli.systems import split_systems, systems_asked
 from deadheat.core.errors import DataError
 from deadheat.core.phases import phase
-from deadheat.core.settings import Conventions, Estimation
+from deadheat.core.settings import Estimation
 
 if TYPE_CHECKING:
     from deadheat.core.evaluation.intervals import IntervalOptions
@@ -71,62 +71,6 @@ def _parse_quantiles(_: click.Context, __: click.Parameter, text: str | None) ->
 def _is_quantile(text: str) -> bool:
     """Tell whether a text is a number between 0 and 1 as people write it: a decimal, without a sign or an exponent."""
     return re.fullmatch(r"0?\.[0-9]{1,15}", text) is not None and float(text) > 0
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What the command evaluates, and how.
-
-    Attributes
-    ----------
-    qrels : str
-        The file of the judgments.
-    runs : mapping of str to str
-        The file of each run, by its name.
-    systems : mapping of str to System
-        Systems of several runs, by their names.
-    form : str or None
-        The format of the runs, if that is known.
-    measures : sequence of Measure
-    conventions : Conventions
-    seed : int or None
-        Of ``ties="random"``.
-    rule : str or None
-        Which breaks ties beside the exact values.
-    evaluator : EvaluatorOption or None
-        The option with whose file runs are evaluated.
-    save_depth : int
-        To which rank rankings stay in memory, to be saved.
-    """
-
-    qrels: str
-    runs: Mapping[str, str]
-    systems: Mapping[str, System]
-    form: str | None
-    measures: Sequence[Measure]
-    conventions: Conventions
-    seed: int | None
-    rule: str | None
-    evaluator: EvaluatorOption | None
-    save_depth: int
-
-
-@dataclass(frozen=True)
-class _Evaluated:
-    """The evaluation of each run, and by its name what else there is of it.
-
-    Attributes
-    ----------
-    evaluations : sequence of Evaluation
-    by_rule : dict of str to Evaluation
-        With ties broken by a rule, if there is one.
-    unmatched : dict of str to (str, str)
-        Of a run without a judged document one of its documents and one of the qrels.
-    """
-
-    evaluations: Sequence[dh.Evaluation]
-    by_rule: dict[str, dh.Evaluation]
-    unmatched: dict[str, tuple[str, str]]
 
 
 @command(
@@ -232,7 +176,7 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
     queries = read_queries(options)
     _check_together(output.form, systems, evaluator, options)
     rule = options["beside"] or rule_of_companions(conventions.ties)
-    task = _Task(
+    task = EvaluationTask(
         qrels=qrels,
         runs=run_files,
         systems=systems,
@@ -245,7 +189,7 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
         save_depth=options["save_depth"] if targets else 0,
     )
     with _telling_of_values([qrels, *runs]):
-        evaluated = _evaluate(task)
+        evaluated = evaluate_task(task)
 
     default_order = "given" if output.form == "trec" else ""
     evaluated = _weigh_and_order(evaluated, options["sort"] or default_order, queries, options)
@@ -310,8 +254,8 @@ def _claim_targets(names: Sequence[str], options: Mapping[str, Any]) -> dict[str
 
 
 def _weigh_and_order(
-    evaluated: _Evaluated, sort: str, queries: dh.Queries | None, options: Mapping[str, Any]
-) -> _Evaluated:
+    evaluated: Evaluated, sort: str, queries: dh.Queries | None, options: Mapping[str, Any]
+) -> Evaluated:
     """Return evaluations with their weights, if they are asked for, and all in the order that is asked for."""
     weighted_evaluations = [weighed(evaluation, queries, options) for evaluation in evaluated.evaluations]
     evaluations = _order(sort, weighted_evaluations)
@@ -323,7 +267,7 @@ def _weigh_and_order(
             by_rule[name] = weighed(evaluated.by_rule[name], queries, options)
         if name in evaluated.unmatched:
             unmatched[name] = evaluated.unmatched[name]
-    return _Evaluated(evaluations, by_rule, unmatched)
+    return Evaluated(evaluations, by_rule, unmatched)
 
 
 def _refuse_strata(with_strata: Sequence[Grouping]) -> None:
@@ -547,48 +491,6 @@ def _check_together(
         form == "trec" and added,
         f"--format trec has no place for what {' and '.join(added)} adds: choose another format",
     )
-
-
-def _evaluate(task: _Task) -> _Evaluated:
-    """Return the evaluation of each run. The qrels are read and checked once."""
-    from deadheat.core.evaluation.rule_difference import traditional
-
-    evaluations: list[dh.Evaluation] = []
-    by_rule: dict[str, dh.Evaluation] = {}
-    unmatched: dict[str, tuple[str, str]] = {}
-    is_read_once = bool(task.systems) and judgments_asked() is None
-    judgments = open_qrels(task.qrels) if is_read_once else task.qrels
-    evaluated_runs = evaluate_each(
-        judgments,
-        task.runs,
-        task.conventions,
-        task.measures,
-        seed=task.seed,
-        rule=task.rule,
-        form=task.form,
-        evaluator=task.evaluator,
-    )
-    with phase("evaluating runs", len(task.runs)) as advance:
-        for judged, run, evaluation, values_by_rule in evaluated_runs:
-            evaluations.append(evaluation.keeping(task.save_depth))
-            if task.rule:
-                by_rule[run.name] = traditional(evaluation, values_by_rule, task.rule).keeping(0)
-            if evaluation.placements.is_unmatched:
-                unmatched[run.name] = _pick_documents(evaluation, judged, run)
-            advance(1)
-    if task.systems:
-        evaluations += evaluate_systems(judgments, task.systems, task.measures, task.conventions).values()
-    return _Evaluated(evaluations, by_rule, unmatched)
-
-
-def _pick_documents(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) -> tuple[str, str]:
-    """Return a retrieved document and a judged one, to show how ids are written; of one query if there is such."""
-    retrieved = evaluation.query_ids[evaluation.placements.n_retrieved > 0].tolist()
-    judged = {*evaluation.query_ids[evaluation.placements.judged_query].tolist()}
-    shared = next((query for query in retrieved if query in judged), None)
-    if shared is None:
-        return run.rows.pick_document(retrieved[0]), qrels.rows.sample_documents(1)[0]
-    return run.rows.pick_document(shared), qrels.rows.pick_document(shared)
 
 
 def _find_form(qrels: str, runs: tuple[str, ...]) -> str | None:

@@ -228,8 +228,10 @@ def compare_files(
         is_read_once = bool(systems) and judgments_asked() is None
         judgments = open_qrels(qrels) if is_read_once else qrels
         drawn = random_generator(design.rng)  # each run has draws of its own
-        for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
-            evaluations[run.name], runs[run.name] = evaluation, run
+        for evaluated in evaluate_each(judgments, named, conventions, measures, seed=drawn):
+            name = evaluated.run.name
+            evaluations[name] = evaluated.evaluation
+            runs[name] = evaluated.run
         if systems:
             evaluations |= evaluate_systems(judgments, systems, measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)

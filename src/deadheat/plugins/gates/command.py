@@ -282,8 +282,8 @@ def _evaluate_run(
     qrels, run = files
     measures = measures_of(thresholds, None if baseline is None else baseline.evaluation)
     judged_measures = list(dict.fromkeys(kind_asked().as_judged(measures)))
-    evaluations = evaluate_each(qrels, {label(run): run}, conventions, judged_measures, evaluator=evaluator_asked())
-    _, _, evaluation, _ = next(evaluations)
+    evaluated = evaluate_each(qrels, {label(run): run}, conventions, judged_measures, evaluator=evaluator_asked())
+    evaluation = next(evaluated).evaluation
     warn_of_nothing_judged([evaluation])
     return evaluation
 

@@ -240,7 +240,9 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         queries = read_queries(options)
         (name,) = named
         if qrels:
-            _, runs[name], alone, _ = next(evaluate_each(qrels, named, conventions, measures, seed=options["seed"]))
+            evaluated_run = next(evaluate_each(qrels, named, conventions, measures, seed=options["seed"]))
+            runs[name] = evaluated_run.run
+            alone = evaluated_run.evaluation
             warn_of_nothing_judged([alone])
         else:
             alone = evaluated[name]
