@@ -278,7 +278,7 @@ def escaped(text: str) -> str:
     >>> escaped("run_1 & 50%")
     'run\\_1 \\& 50\\%'
     """
-    parts = []
+    parts: list[str] = []
     for is_printed, characters in groupby(format_for_people(text), key=_is_printed):
         if is_printed:
             parts += [ESCAPES.get(character, character) for character in characters]

@@ -226,7 +226,7 @@ def report_use(use: Use, *, asked: str = "") -> Report:
         What was asked for: another number of results gets a note.
     """
     doubt = _doubt_number(asked, use)
-    targets = {}
+    targets: dict[str, float] = {}
     for name in dict.fromkeys(map(_class_name, use.measures)):
         targets.update(reading(name).targets)
     facts = (

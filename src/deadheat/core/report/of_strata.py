@@ -218,7 +218,7 @@ def _tell_languages(grouping: Grouping) -> Fact:
 def _tell_strata(grouping: Grouping) -> list[Fact]:
     """Say how strata were averaged, and which of them overlap or are small."""
     first = grouping.strata[0]
-    facts = []
+    facts: list[Fact] = []
     for report_part in report_parts_of(first.whole):
         facts += report_part.tell_of_strata(first)
     measures = first.whole.measures

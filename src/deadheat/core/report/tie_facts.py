@@ -138,7 +138,7 @@ def _tell_swapped_pairs(n_pairs: int, n_swapped_by_measure: Mapping[str, int]) -
 
 def tell_drawn_orders(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fact]:
     """Name the measures whose numbers are not exact, as their orders are too many to count."""
-    values: list[dict[str, object]] = []
+    values = []
     notes = []
     for evaluation in evaluations:
         if evaluation.ties != "expected":
