@@ -12,12 +12,11 @@ from deadheat.core import hooks
 from deadheat.core.arrays import BoolArray
 from deadheat.core.data.changes import compare_judgments
 from deadheat.core.data.judging import JudgesAgain, find_kind, find_kind_of_qrels, judges_runs
-from deadheat.core.data.kind_of_judgments import DOCUMENTS
+from deadheat.core.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 from deadheat.core.data.qrels import Qrels
-from deadheat.core.data.rows import MemoryRows
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
-from deadheat.core.errors import ColumnError, DataError, NotKeptError, ParameterError
+from deadheat.core.errors import DataError, NotKeptError, ParameterError
 from deadheat.core.evaluation.evaluate_runs import evaluate_under
 from deadheat.core.evaluation.evaluation import UNKNOWN, Evaluation
 from deadheat.core.evaluation.query_columns import Weights, source_of_weights
@@ -25,22 +24,18 @@ from deadheat.core.evaluation.reconciling import Rejudged
 from deadheat.core.evaluation.shared_weights import name_source
 from deadheat.core.evaluation.together import check_use, describe_kind
 from deadheat.core.evaluation.warned import warn
-from deadheat.core.io.files import check_path
-from deadheat.core.io.records import Wanted, as_text, as_written, read_records
 from deadheat.core.measures import Measure, NumRet
 from deadheat.core.measures.custom import StoredMeasure
 from deadheat.core.measures.notation import MeasureLike, parse_measures
 from deadheat.core.placements.place import choose_engine
-from deadheat.core.placements.top_rows import TopRows, TopRowsEngine
+from deadheat.core.placements.top_rows import TopRowsEngine
 from deadheat.core.settings import ConventionArguments, Conventions
-from deadheat.core.structures import copy_with
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.bounds.ends import deepest_counted, has_ends
+from deadheat.plugins.weeks.renaming import rename_documents
 
-OLD_NEW = ("old", "new")
 CUT = "of the ranking the first {:,} documents of each list are known"
 Unknown: TypeAlias = dict[str, tuple[str, ...]]
-RENAMED = Wanted(what="renamed ids", expected="a list of objects with old and new", number=as_written)
 
 
 def rescored(
@@ -57,59 +52,79 @@ def rescored(
     if evaluation.ties == UNKNOWN:  # there was no ranking
         check_use("rescore", [evaluation])
     kind = find_kind_of_qrels(evaluation.qrels)
-    if ids is not None and qrels is None:
+    if ids is not None:
+        _check_renames(kind, qrels)
+    judgments = _read_judgments(evaluation, qrels)
+    run = evaluation.run
+    if ids is not None and run is not None:
+        run = rename_documents(run, ids)
+    changed_conventions = _select_given(conventions)
+    if qrels is not None:
+        judgments.check_duplicates()
+    if "missing" not in changed_conventions:
+        judgments = _drop_queries(judgments, find_unasked_queries(evaluation, judgments))
+    if measures is None:
+        chosen_measures = evaluation.measures
+    else:
+        chosen_measures = kind.as_judged(parse_measures(measures))
+    new_conventions = replace(evaluation.conventions, **changed_conventions)
+    rescored_evaluation, unknown = rescore(evaluation, judgments, chosen_measures, new_conventions, run)
+    _refuse_unknown(evaluation, unknown)
+    if weights is None and queries is None:
+        rescored_evaluation = copy_weights(rescored_evaluation, evaluation)
+    else:
+        rescored_evaluation = rescored_evaluation.weighted(weights, queries)
+    # with a known depth the list was cut, and a document behind it may be judged
+    if run is not None and qrels is not None and rescored_evaluation.known_depth is None:
+        warn({run.where: rescored_evaluation}, judgments, {run.where: run}, missing=conventions.get("missing"))
+    return rescored_evaluation
+
+
+def _check_renames(kind: KindOfJudgments, qrels: Source | None) -> None:
+    """Raise `ParameterError` without new judgments, or where not documents are judged: these cannot be renamed."""
+    if qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
-    if ids is not None and kind.retrieved != DOCUMENTS.retrieved:
+    if kind.retrieved != DOCUMENTS.retrieved:
         raise ParameterError(
             f"renames documents, and not those of {kind.retrieved}", argument="ids", hint="evaluate the run again"
         )
+
+
+def _read_judgments(evaluation: Evaluation, qrels: Source | None) -> Qrels:
+    """Return the judgments that were given, for the ranking of an evaluation; without any, its own."""
     if qrels is None:
-        judgments = evaluation.qrels
-    else:
-        judgments = judgments_for(evaluation, cast("JudgesAgain", qrels) if judges_runs(qrels) else Qrels.of(qrels))
-    run = evaluation.run if ids is None or evaluation.run is None else renamed(evaluation.run, ids)
-    given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
-    if qrels is not None:
-        judgments.check_duplicates()
-    if "missing" not in given:
-        judgments = _without(judgments, never_asked(evaluation, judgments))
-    if measures is None:
-        chosen = evaluation.measures
-    else:
-        chosen = kind.as_judged(parse_measures(measures))
-    found, unknown = rescore(
-        evaluation,
-        judgments,
-        chosen,
-        replace(evaluation.conventions, **given),
-        run,
-    )
-    _refuse_unknown(evaluation, unknown)
-    if weights is None and queries is None:
-        found = weighted_as(found, evaluation)
-    else:
-        found = found.weighted(weights, queries)
-    if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
-        warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
-    return found
+        return evaluation.qrels
+    if judges_runs(qrels):
+        return adapt_judgments(evaluation, cast("JudgesAgain", qrels))
+    return adapt_judgments(evaluation, Qrels.of(qrels))
+
+
+def _select_given(conventions: ConventionArguments) -> dict[str, Any]:
+    """Return the conventions that were given: `missing` is not if it is None."""
+    given: dict[str, Any] = {}
+    for name, value in conventions.items():
+        if name != "missing" or value is not None:
+            given[name] = value
+    return given
 
 
 def _refuse_unknown(evaluation: Evaluation, unknown: Unknown) -> None:
     """Raise `NotKeptError` if measures look at documents that were not kept."""
     if not unknown:
         return
-    told = ", ".join(
-        f"{name} ({format_count(len(own), 'query', 'queries')}: {format_list([*map(repr, own)])})"
-        for name, own in unknown.items()
-    )
+    texts: list[str] = []
+    for label, query_ids in unknown.items():
+        n_queries = format_count(len(query_ids), "query", "queries")
+        listed_queries = format_list([repr(query_id) for query_id in query_ids])
+        texts.append(f"{label} ({n_queries}: {listed_queries})")
     raise NotKeptError(
-        f"{evaluation.name} was saved with too little of its ranking for {told}",
+        f"{evaluation.name} was saved with too little of its ranking for {', '.join(texts)}",
         queries=unknown,
         hint="leave these measures out, or evaluate the run again and save more of it (save_depth, --save-depth)",
     )
 
 
-def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qrels:
+def adapt_judgments(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qrels:
     """Return judgments for the ranking of an evaluation: of another kind than documents, those of what it retrieved.
 
     Parameters
@@ -146,26 +161,25 @@ def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qre
     return remaining
 
 
-def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
+def find_unasked_queries(evaluation: Evaluation, qrels: Qrels) -> set[str]:
     """Return the queries of newer judgments that an earlier evaluation has neither judgments nor a ranking for."""
-    asked = {*evaluation.query_ids.tolist(), *evaluation.missing_queries, *evaluation.unjudged_queries}
-    return {*qrels.in_order.queries["query_id"]} - asked
+    known_queries = {*evaluation.query_ids.tolist(), *evaluation.missing_queries, *evaluation.unjudged_queries}
+    return set(qrels.in_order.queries["query_id"]) - known_queries
 
 
-def _without(qrels: Qrels, queries: set[str]) -> Qrels:
+def _drop_queries(qrels: Qrels, queries: set[str]) -> Qrels:
     """Return judgments without those of some queries, unless these are all, and with a note that says so."""
-    judged = {*qrels.to_polars()["query_id"].unique()}
+    judged = set(qrels.to_polars()["query_id"].unique())
     if not queries or judged <= queries:
         return qrels
-    beside = [frame["query_id"].unique() for frame in qrels.beside().values()]
-    kept = judged.union(qrels.bare, *beside) - queries
-    return qrels.of_queries(
-        dict(zip(kept, kept, strict=True)),
-        f"queries left out, which the ranking was never asked: {format_list(sorted(queries))}",
-    )
+    # some queries have no judgment, and subtopics or the like alone
+    all_queries = judged.union(qrels.bare, *(frame["query_id"].unique() for frame in qrels.beside().values()))
+    new_id_of = {query_id: query_id for query_id in all_queries - queries}
+    note = f"queries left out, which the ranking was never asked: {format_list(sorted(queries))}"
+    return qrels.of_queries(new_id_of, note)
 
 
-def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
+def copy_weights(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
     """Return an evaluation whose queries have the weights that they have in others, if these have any."""
     weights: dict[str, float] = {}
     source = ""
@@ -176,58 +190,6 @@ def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
     if not weights:
         return evaluation
     return name_source(evaluation.weighted(weights), source)
-
-
-def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
-    """Return a ranking with other ids of documents.
-
-    Parameters
-    ----------
-    run : Run
-    ids : mapping of str to str, or path
-        The new id of each old one: of a file the columns old and new.
-
-    Raises
-    ------
-    DataError
-        An id is not there, has two new ones, or none of them is in the ranking.
-    """
-    path = None
-    if isinstance(ids, Mapping):
-        pairs = pl.DataFrame(
-            [[*map(as_text, held)] for held in (ids, ids.values())], schema=dict.fromkeys(OLD_NEW, pl.String)
-        )
-    else:
-        if not isinstance(ids, str | Path):
-            raise ParameterError(argument="ids", given=ids, allowed="a dict of old id to new, or the path of a table")
-        path = check_path(ids)
-        table = read_records(path, wanted=RENAMED).frame
-        if not {*OLD_NEW} <= {*table.columns}:
-            raise ColumnError(given=", ".join(table.columns), allowed="columns old and new", path=path)
-        pairs = table.select(pl.col(OLD_NEW).cast(pl.String)).unique(maintain_order=True)
-    wrong = pairs.filter(pairs["old"].is_duplicated() | pl.any_horizontal(pl.col(OLD_NEW).fill_null("") == ""))
-    if len(wrong):
-        raise DataError(
-            "renames an id twice, or lacks one",
-            found=", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows()),
-            allowed="one new id of each",
-            path=path,
-        )
-    frame = run.to_polars()
-    n_found = len(pairs.filter(pairs["old"].is_in(frame["doc_id"].implode())))
-    if not n_found:
-        raise DataError(
-            f"none of the {len(pairs):,} old ids is in the ranking of {run.name}",
-            hint="each row has the id in the ranking first, then that in the qrels",
-            path=path,
-        )
-    new = pl.col("doc_id").replace(pairs["old"], pairs["new"])
-    frame, failures = frame.with_columns(new), None if run.failures is None else run.failures.with_columns(new)
-    held, note = run.rows, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
-    rows = TopRows(frame, held.queries, held.depth) if isinstance(held, TopRows) else MemoryRows(frame)
-    found = copy_with(run, rows=rows, failures=failures, notes=(*run.notes, note))
-    found.check_duplicates()
-    return found
 
 
 def rescore(
@@ -260,13 +222,13 @@ def rescore(
     """
     run = run or evaluation.run
     if run is None:
+        verb = "saved" if evaluation.origin else "made"
         raise DataError(
-            f"{evaluation.name} was {'saved' if evaluation.origin else 'made'} without its ranking, and cannot be"
-            " scored again",
+            f"{evaluation.name} was {verb} without its ranking, and cannot be scored again",
             hint="evaluate the run again, and save it with a depth above 0",
         )
     run.rows.check_same()
-    if any(one.predicted is not None for one in evaluation):
+    if any(scores.predicted is not None for scores in evaluation):
         raise ParameterError(
             f"{evaluation.name} has a judge's labels, and cannot be scored again", hint="evaluate the run again"
         )
@@ -274,61 +236,72 @@ def rescore(
         raise ParameterError(
             argument="ties", given="random", allowed="another policy: the order that was drawn is not known"
         )
-    # of a function that is not in the file, or the judgments of an ontology, the values alone were kept
-    lost: list[Measure] = []
-    for measure in measures:
-        is_by_ontology = evaluation.graded is not None and measure.by_ontology
-        if is_by_ontology or isinstance(measure, StoredMeasure):
-            lost.append(measure)
+    lost_measures = [measure for measure in measures if _is_lost(evaluation, measure)]
+    known_measures = [measure for measure in measures if measure not in lost_measures]
     engine = choose_engine(qrels, run, conventions.score_precision)
-    found = evaluate_under(conventions, qrels, run, [one for one in measures if one not in lost], engine=engine)
-    unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}
-    if isinstance(engine, TopRowsEngine):
-        unknown |= _lacking(found, engine.known)
+    scored = evaluate_under(conventions, qrels, run, known_measures, engine=engine)
+    is_unknown_by: dict[Measure, BoolArray] = {}
+    for measure in lost_measures:
+        is_unknown_by[measure] = np.full(len(scored.query_ids), fill_value=True)
     parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
-    if isinstance(engine, TopRowsEngine) and not engine.known["is_whole"].all():
-        parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
-    queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
-    return Evaluation((scores for scores in found if scores.measure not in unknown), **found.parts() | parts), queries
+    if isinstance(engine, TopRowsEngine):
+        is_unknown_by |= _find_unknown(scored, engine.known)
+        if not engine.known["is_whole"].all():
+            parts["known_depth"] = engine.depth
+            parts["notes"] = (*scored.notes, CUT.format(engine.depth))
+    unknown: Unknown = {}
+    for measure, is_unknown in is_unknown_by.items():
+        unknown[measure.label] = tuple(scored.query_ids[is_unknown].tolist())
+    known_scores = (scores for scores in scored if scores.measure not in is_unknown_by)
+    return Evaluation(known_scores, **scored.parts() | parts), unknown
 
 
-def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]:
+def _is_lost(evaluation: Evaluation, measure: Measure) -> bool:
+    """Tell whether the values alone were kept: of a function that is not in the file, or judgments of an ontology."""
+    if isinstance(measure, StoredMeasure):
+        return True
+    return evaluation.graded is not None and measure.by_ontology
+
+
+def _find_unknown(evaluation: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]:
     """Return the measures that look at ranks that are not known, and of which queries.
 
     Parameters
     ----------
-    found : Evaluation
+    evaluation : Evaluation
         From the ranks that are known.
     known : polars.DataFrame
         query_id, is_whole and n_known, as `TopRowsEngine` has them.
     """
-    placements, conventions = found.placements, found.conventions
-    own = pl.DataFrame({"query_id": found.query_ids.tolist()}, schema={"query_id": pl.String}).join(
-        known, on="query_id", how="left", maintain_order="left"
-    )
-    is_whole = own["is_whole"].fill_null(value=True).to_numpy()  # a query that the run lacks
-    n_known = own["n_known"].fill_null(0).to_numpy()
+    placements = evaluation.placements
+    conventions = evaluation.conventions
+    queries = pl.DataFrame({"query_id": evaluation.query_ids.tolist()}, schema={"query_id": pl.String})
+    known = queries.join(known, on="query_id", how="left", maintain_order="left")
+    is_whole = known["is_whole"].fill_null(value=True).to_numpy()  # a query that the run lacks
+    n_known = known["n_known"].fill_null(0).to_numpy()
     if conventions.depth is not None:
         is_whole = is_whole | (n_known >= conventions.depth)
     has_bounds = conventions.unjudged == "bounds"
-    is_anywhere = found.run is not None and found.run.are_failures_open
     if not has_bounds:  # where all that is judged is found, nothing else is to be known
-        n_found, n_judged = (
-            np.bincount(of, minlength=len(n_known)) for of in (placements.query, placements.judged_query)
-        )
+        n_found = np.bincount(placements.query, minlength=len(n_known))
+        n_judged = np.bincount(placements.judged_query, minlength=len(n_known))
         is_whole = is_whole | (n_found == n_judged)
     if conventions.judged_only:
         n_known = placements.n_retrieved
     reaching = replace(placements, n_retrieved=np.where(is_whole, placements.n_retrieved, n_known + 1))
-    lacking = {}
-    for measure in found.measures:
+    are_failures_open = evaluation.run is not None and evaluation.run.are_failures_open
+    unknown: dict[Measure, BoolArray] = {}
+    for measure in evaluation.measures:
+        # looks at a document behind those that are known
         is_open = n_known < measure.looked_at(reaching)
         if has_bounds and has_ends(measure):
             is_open = n_known < (deepest_counted(measure) or np.inf)
-        elif is_anywhere or (conventions.judged_only and isinstance(measure, NumRet)):
+        elif are_failures_open or (conventions.judged_only and isinstance(measure, NumRet)):
             is_open = ~is_whole
-        lacking[measure] = is_open & ~is_whole
-    return {measure: own for measure, own in lacking.items() if own.any()}
+        is_unknown = is_open & ~is_whole
+        if is_unknown.any():
+            unknown[measure] = is_unknown
+    return unknown
 
 
 def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Rejudged:
@@ -341,21 +314,23 @@ def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others
     for name, evaluation in others.items():
         changes[name] = compare_judgments(evaluation.qrels, newest)
         conventions = evaluation.conventions
-        allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
-        judgments = judgments_for(evaluation, newest)
+        allowing = conventions
+        if conventions.missing == "error":  # newer judgments may have queries that the run was never asked
+            allowing = replace(conventions, missing="empty")
+        judgments = adapt_judgments(evaluation, newest)
         rescored, unknown = rescore(evaluation.called(name), judgments, evaluation.measures, allowing)
         if _retrieves_judged(evaluation, evaluation.qrels) and not _retrieves_judged(rescored, judgments):
-            raise _retrieves_none(name, reference, judgments)
+            raise _make_nothing_judged_error(name, reference, judgments)
         parts = rescored.parts() | {"conventions": conventions, "name": evaluation.name}
-        rejudged[name] = weighted_as(Evaluation(rescored, **parts), evaluation, evaluations[reference])
-        not_asked[name] = never_asked(evaluation, newest)
+        rejudged[name] = copy_weights(Evaluation(rescored, **parts), evaluation, evaluations[reference])
+        not_asked[name] = find_unasked_queries(evaluation, newest)
         for measure in evaluation.measures:
             if measure.label in unknown:
                 left_out[measure] = None
     return Rejudged(rejudged, changes, tuple(left_out), not_asked)
 
 
-def _retrieves_none(name: str, reference: str, judgments: Qrels) -> DataError:
+def _make_nothing_judged_error(name: str, reference: str, judgments: Qrels) -> DataError:
     """Return the error of a ranking of which nothing is judged any more."""
     rule = judgments.judging_rule
     if rule is not None:
