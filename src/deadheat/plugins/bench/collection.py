@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -30,12 +29,26 @@ from deadheat.core.io.objects import read_text
 from deadheat.core.io.records import READERS, Records, Wanted, choose_record_format, read_json_records, read_records
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.bench.languages import base, checked_code
-from deadheat.plugins.bench.ontology import LABEL, ORIGINAL, Ontology, listed, read_ontology, read_translations
+from deadheat.plugins.bench.ontology import (
+    LABEL,
+    ORIGINAL,
+    Ontology,
+    Translations,
+    listed,
+    read_ontology,
+    read_translations,
+)
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.
 ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
+MISSING = "documents without a column {!r}"
+SCOPES: dict[str, tuple[str, ...]] = {  # of the synonyms that count, by the choice of them
+    "exact": ("EXACT",),
+    "all": ("EXACT", "NARROW", "BROAD", "RELATED"),
+    "none": (),
+}
 WANTED = Wanted(
     what="documents",
     expected="a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')",
@@ -94,8 +107,8 @@ class Collection:
         if len(set(self.ids)) != len(self.ids):
             twice = max(self.ids, key=Counter(self.ids).__getitem__)
             raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may appear once")
-        for doc_id, own in zip(self.ids, self.synonyms, strict=True):
-            listed(f"synonyms of {doc_id!r}", "texts", own)
+        for doc_id, synonyms in zip(self.ids, self.synonyms, strict=True):
+            listed(f"synonyms of {doc_id!r}", "texts", synonyms)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -114,8 +127,10 @@ class Collection:
         language : str or None
             A code; a name in its base language, such as "pt" of "pt-br", counts too.
         """
-        named = {} if language is None else self.names.get(language) or self.names.get(base(language), {})
-        return dict(zip(self.ids, self.texts, strict=True)) | dict(named)
+        labels = dict(zip(self.ids, self.texts, strict=True))
+        if language is not None:
+            labels |= self.names.get(language) or self.names.get(base(language), {})
+        return labels
 
     def strings(self) -> tuple[list[str], IntArray]:
         """Return all texts by which documents are found.
@@ -127,11 +142,13 @@ class Collection:
         ndarray of int, shape (n_strings,)
             The position of the document of each.
         """
-        found = [
-            [text, *(synonym for synonym in synonyms if synonym.casefold() != text.casefold())]
-            for text, synonyms in zip(self.texts, self.synonyms, strict=True)
-        ]
-        return list(chain.from_iterable(found)), np.repeat(np.arange(len(self)), list(map(len, found)))
+        strings: list[str] = []
+        n_strings: list[int] = []  # of each document
+        for text, synonyms in zip(self.texts, self.synonyms, strict=True):
+            other_texts = [synonym for synonym in synonyms if synonym.casefold() != text.casefold()]
+            strings += [text, *other_texts]
+            n_strings.append(1 + len(other_texts))
+        return strings, np.repeat(np.arange(len(self)), n_strings)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -197,8 +214,10 @@ def read_collection(
     check_choice("synonyms", synonyms, SYNONYMS)
     check_choice("original", original, ORIGINAL)
     tables = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
-    own = () if language is None else (checked_code("language", language),)
-    if not isinstance(source, Ontology):
+    languages = () if language is None else (checked_code("language", language),)
+    if isinstance(source, Ontology):
+        ontology = source
+    else:
         path = check_readable(source)
         records = _read_table(path, choose_record_format(path, format, WANTED))
         if records is not None:
@@ -209,94 +228,146 @@ def read_collection(
                     found="a table",
                     hint="give a table of documents in their language instead",
                 )
-            found = _of_records(records, path, name or make_label(path), has_synonyms=synonyms != "none")
-            return replace(found, languages=own)
-        source = read_ontology(path)
-    read = [read_translations(one) for one in tables]
-    named = source.translated(*read, original=original, candidates=candidates) if read else source
-    found = _of_ontology(named, synonyms, name)
-    for note in named.notes:
+            collection = _collect_documents(records, path, name or make_label(path), has_synonyms=synonyms != "none")
+            return replace(collection, languages=languages)
+        ontology = read_ontology(path)
+    translations = [read_translations(table) for table in tables]
+    translated = ontology
+    if translations:
+        translated = ontology.translated(*translations, original=original, candidates=candidates)
+    collection = _collect_terms(translated, synonyms, name)
+    for note in translated.notes:
         warnings.warn(note, NoteWarning, stacklevel=2)
-    called = {term: label for term, label in zip(source.ids, source.labels, strict=True) if label.strip()}
-    names = {} if original == "none" else {one.source_language: called for one in read}
-    for one in reversed(read):  # the first of a language names a term
-        names[one.language] = names.get(one.language, {}) | {
-            term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()
-        }
-    return replace(found, languages=own or named.languages, names=names, notes=named.notes)
+    names = _name_terms(ontology, translations, has_originals=original != "none", candidates=candidates)
+    return replace(collection, languages=languages or translated.languages, names=names, notes=translated.notes)
 
 
-def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
-    """Return the terms of an ontology that have a label."""
-    terms = list(zip(ontology.ids, ontology.labels, ontology.synonyms, strict=True))
-    kept = [term for term in terms if term[1].strip()]
-    n_bare, where = len(terms) - len(kept), ontology.path or "ontology"
-    if not kept:
-        raise DataError(f"no term with a label among {n_bare:,}", allowed="at least one", path=where)
-    if n_bare and not ontology.notes:  # with translations, the notes say it
-        first = next(term for term, label, _ in terms if not label.strip())
+def _name_terms(
+    ontology: Ontology, translations: Sequence[Translations], *, has_originals: bool, candidates: bool
+) -> dict[str, dict[str, str]]:
+    """Return what each term is called in each language: by its label in the original one, if that is kept."""
+    names: dict[str, dict[str, str]] = {}
+    if has_originals:
+        pairs = zip(ontology.ids, ontology.labels, strict=True)
+        labels = {term: label for term, label in pairs if label.strip()}
+        for translation in translations:
+            names[translation.source_language] = labels
+    for translation in reversed(translations):  # the first of a language names a term
+        names_in_language = dict(names.get(translation.language, {}))
+        for term, rows in translation.by_term(candidates=candidates).items():
+            names_in_language[term] = rows[0].text
+        names[translation.language] = names_in_language
+    return names
+
+
+def _collect_terms(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
+    """Return the terms of an ontology that have a label. Warns the caller of :func:`read_collection`."""
+    ids: list[str] = []
+    labels: list[str] = []
+    synonyms_of_terms: list[tuple[str, ...]] = []
+    bare_terms: list[str] = []
+    scopes = SCOPES[synonyms]
+    for term, label, synonyms_of_term in zip(ontology.ids, ontology.labels, ontology.synonyms, strict=True):
+        if not label.strip():
+            bare_terms.append(term)
+            continue
+        ids.append(term)
+        labels.append(label)
+        texts = [synonym.text for synonym in synonyms_of_term if synonym.scope in scopes or synonym.kind == LABEL]
+        synonyms_of_terms.append(tuple(texts))
+    where = ontology.path or "ontology"
+    if not ids:
+        raise DataError(f"no term with a label among {len(bare_terms):,}", allowed="at least one", path=where)
+    if bare_terms and not ontology.notes:  # with translations, the notes say it
         warnings.warn(
-            f"{where}: {n_bare:,} terms have no label, such as {first!r}, and are left out",
+            f"{where}: {len(bare_terms):,} terms have no label, such as {bare_terms[0]!r}, and are left out",
             DeadheatWarning,
             stacklevel=3,
         )
-    taken = {"exact": ("EXACT",), "all": ("EXACT", "NARROW", "BROAD", "RELATED"), "none": ()}[synonyms]
-    plain = make_label(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
-    ids, labels, others = zip(*kept, strict=True)
-    return Collection(
-        name or plain + (f" ({', '.join(ontology.languages)})" if ontology.languages else ""),
-        ids,
-        labels,
-        tuple(tuple(one.text for one in own if one.scope in taken or one.kind == LABEL) for own in others),
-        ontology.path,
-    )
+    return Collection(name or _make_name(ontology), tuple(ids), tuple(labels), tuple(synonyms_of_terms), ontology.path)
 
 
-def _read_table(path: Path, chosen: str) -> Records | None:
+def _make_name(ontology: Ontology) -> str:
+    """Return the name of an ontology's file without its ending, and the languages of its texts."""
+    name = "ontology"
+    if ontology.path:
+        name = make_label(ontology.path).removesuffix(".obo").removesuffix(".owl")
+    if ontology.languages:
+        name += f" ({', '.join(ontology.languages)})"
+    return name
+
+
+def _read_table(path: Path, format_name: str) -> Records | None:
     """Return the records of a table; None for an ontology, which may be JSON too."""
-    if chosen != "json":
-        return read_records(path, chosen, WANTED) if chosen in READERS else None
-    text = read_text(path, "documents")
-    is_ontology = text.lstrip().startswith("{") and ('"graphs":' in text or '"graphs" :' in text)  # a key, no value
-    return None if is_ontology else read_json_records(text, path, WANTED)
+    if format_name == "json":
+        text = read_text(path, "documents")
+        has_key_graphs = '"graphs":' in text or '"graphs" :' in text  # a key, no value
+        if text.lstrip().startswith("{") and has_key_graphs:
+            return None
+        return read_json_records(text, path, WANTED)
+    if format_name in READERS:
+        return read_records(path, format_name, WANTED)
+    return None
 
 
-def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
-    is_of_cases = not {"expected_ids", "expected_hpo_ids"}.isdisjoint(records.columns)
-    hint = "Is this the file of cases? The collection is what is searched." * is_of_cases
-    found: dict[str, tuple[int, str, tuple[str, ...]]] = {}  # the place, text and synonyms of each document
+def _collect_documents(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
+    """Return the documents of a table."""
+    hint = ""
+    if "expected_ids" in records.columns or "expected_hpo_ids" in records.columns:
+        hint = "Is this the file of cases? The collection is what is searched."
+    place_of: dict[str, int] = {}
+    texts: list[str] = []
+    synonyms_of_documents: list[tuple[str, ...]] = []
     for place, fields in enumerate(records.rows({*ID_NAMES, *TEXT_NAMES, "synonyms"})):
-        held = fields if isinstance(records.table, list) else records.columns  # JSON has names in each record
+        # JSON has names in each record
+        columns = fields if isinstance(records.table, list) else records.columns
         line = records.line(place)
-        key, text_key = (
-            find_column(names, held, f"documents without a column {names[0]!r}", path, line=line, hint=hint)
-            for names in (ID_NAMES, TEXT_NAMES)
-        )
-        given, text = fields[key], fields[text_key]
-        row = "" if line else f" in row {place + 1}"
-        doc_id = str(given)
-        if isinstance(given, bool) or not isinstance(given, str | int) or not doc_id.strip():
-            raise MalformedRowError(f"{key!r}{row} must be text or a whole number", given=given, path=path, line=line)
-        if doc_id in found:
+        id_key = find_column(ID_NAMES, columns, MISSING.format(ID_NAMES[0]), path, line=line, hint=hint)
+        text_key = find_column(TEXT_NAMES, columns, MISSING.format(TEXT_NAMES[0]), path, line=line, hint=hint)
+        doc_id = str(fields[id_key])
+        if not _is_id(fields[id_key]):
+            row = "" if line else f" in row {place + 1}"
+            raise MalformedRowError(
+                f"{id_key!r}{row} must be text or a whole number", given=fields[id_key], path=path, line=line
+            )
+        if doc_id in place_of:
             raise DuplicateError(
-                f"document {doc_id!r} appears {records.where(found[doc_id][0], place)}",
+                f"document {doc_id!r} appears {records.where(place_of[doc_id], place)}",
                 hint="each id may appear once",
                 path=path,
                 line=line,
             )
+        text = fields[text_key]
         if not isinstance(text, str) or not text.strip():
             raise MalformedRowError(f"document {doc_id!r}: {text_key!r} must be text", given=text, path=path, line=line)
-        others = fields.get("synonyms") or []
-        parts = [part.strip() for part in others.split("|")] if isinstance(others, str) else others
-        if has_synonyms and not (isinstance(parts, list) and all(isinstance(part, str) for part in parts)):
-            raise MalformedRowError(
-                f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
-                given=others,
-                path=path,
-                line=line,
-            )
-        found[doc_id] = place, text, tuple(part for part in parts if part.strip()) if has_synonyms else ()
-    if not found:
+        synonyms: tuple[str, ...] = ()
+        if has_synonyms:
+            synonyms = _read_synonyms(fields.get("synonyms"), doc_id, path, line)
+        place_of[doc_id] = place
+        texts.append(text)
+        synonyms_of_documents.append(synonyms)
+    if not place_of:
         raise DataError("no document in it", allowed="at least one with an id and a text", path=path)
-    _, texts, synonyms = zip(*found.values(), strict=True)
-    return Collection(name, tuple(found), texts, synonyms, path)
+    return Collection(name, tuple(place_of), tuple(texts), tuple(synonyms_of_documents), path)
+
+
+def _is_id(value: object) -> bool:
+    """Tell whether a value is a text that is not blank, or a whole number."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return False
+    return bool(str(value).strip())
+
+
+def _read_synonyms(value: object, doc_id: str, path: Path, line: int | None) -> tuple[str, ...]:
+    """Return the synonyms of a document: a list, or text with ``|`` between them; blank ones are left out."""
+    synonyms = value or []
+    if isinstance(synonyms, str):
+        synonyms = [synonym.strip() for synonym in synonyms.split("|")]
+    if not isinstance(synonyms, list) or not all(isinstance(synonym, str) for synonym in synonyms):
+        raise MalformedRowError(
+            f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
+            given=value,
+            path=path,
+            line=line,
+        )
+    return tuple(synonym for synonym in synonyms if synonym.strip())
