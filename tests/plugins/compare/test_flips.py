@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat import Measure
 from deadheat.plugins.compare.flips import Flip, flip, summands
-from deadheat.plugins.compare.orders import Distribution, comparable
+from deadheat.plugins.compare.sum_distributions import Distribution, comparable
 from oracle.binary import Judged, Ranking
 from oracle.orders import count_orders, weighted_rankings
 from oracle.random_cases import BATCHES

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.plugins.compare import orders
+from deadheat.plugins.compare import sum_distributions
 from deadheat.plugins.compare.flips import Flip, flip, summands
-from deadheat.plugins.compare.orders import Distribution, IndependentSum, comparable
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison
+from deadheat.plugins.compare.sum_distributions import Distribution, IndependentSum, comparable
 
 UNIT = math.lcm(*range(1, 31))  # all reciprocal ranks down to 30 are whole multiples of 1 / UNIT
 
@@ -208,7 +208,7 @@ def test_a_grid_that_would_be_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = draw(1, 7, 24)
     both = values_of(one), values_of(other)
     for max_cells, feasible in ((1, False), (100, False), (10_000, True)):
-        monkeypatch.setattr(orders, "MAX_CELLS", max_cells)
+        monkeypatch.setattr(sum_distributions, "MAX_CELLS", max_cells)
         assert (comparable(*both) is not None) == feasible
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.plugins.compare.flips import Flip, flip, summands
-from deadheat.plugins.compare.orders import IndependentSum, comparable
+from deadheat.plugins.compare.sum_distributions import IndependentSum, comparable
 from support.shared_data import (
     HPO_RUNS,
     LLM_RUNS,

@@ -26,16 +26,18 @@ from deadheat.core.scalars import ROUNDING
 from deadheat.core.structures import T
 from deadheat.plugins.compare.orders import (
     MAX_ORDERS,
-    MAX_VALUES,
-    ON_GRID,
-    Distribution,
     DrawnSums,
-    IndependentSum,
-    comparable,
     draw_sums,
     listed_values,
     n_draws,
     probability_below,
+)
+from deadheat.plugins.compare.sum_distributions import (
+    MAX_VALUES,
+    ON_GRID,
+    Distribution,
+    IndependentSum,
+    comparable,
 )
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
@@ -99,7 +101,7 @@ def flip(
         Exact extremes of the difference over tie orders.
     distributions : tuple of Distribution or of DrawnSums, optional
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
-        :func:`~deadheat.plugins.compare.orders.comparable` gives them; or sums that were drawn.
+        :func:`~deadheat.plugins.compare.sum_distributions.comparable` gives them; or sums that were drawn.
     sign : float, optional
         A number of the sign that is not to be reversed; by default d.
     most_off : float, default 1
@@ -113,7 +115,7 @@ def flip(
     --------
     The sums are 0.5 or 1, and 0.5 or 1.5: the system is ahead in one case of four.
 
-    >>> from deadheat.plugins.compare.orders import Distribution
+    >>> from deadheat.plugins.compare.sum_distributions import Distribution
     >>> system = Distribution(np.array([0.5, 1.0]), np.array([0.5, 0.5]))
     >>> baseline = Distribution(np.array([0.5, 1.5]), np.array([0.5, 0.5]))
     >>> flip(-0.25, 0.3125, -1.0, 0.5, (system, baseline))
