@@ -312,7 +312,7 @@ def as_queries(measure: Measure, placements: Placements, queries: IntArray, orde
     classes = measure.classes(placements.relevance)
     are_alike = bool((classes == classes[:1]).all())
     starts = np.searchsorted(placements.query, queries).tolist()
-    # the rows of all queries, and then the rest: arrays that are made in turn with others cost a quarter more page faults
+    # the rows of all queries before the rest: made in turn with other arrays they cost a quarter more page faults
     ranked = [_rank_rows(orders_of_query.above, measure.deepest, are_alike=are_alike) for orders_of_query in orders]
     n_orders = [len(orders_of_query.probabilities) for orders_of_query in orders]
     copies = placements.rows(np.zeros(0, np.int64)).select(np.repeat(queries, n_orders))
