@@ -37,10 +37,13 @@ from deadheat.plugins.ties.profile import TieProfile, tie_profile
 Named = TypeVar("Named", "Reranker", "QueryType")
 
 ROOM = 60  # bytes of a file name that endings and temporary names may take
-TIED_AT_LEAST, TIED_AT_MOST = 2, 4  # documents of one tie of a query
+TIED_AT_LEAST = 2  # documents of one tie of a query
+TIED_AT_MOST = 4
 FEWEST_SCORES = 3  # that the documents of a query share
-OF_QUERIES, OF_RERANKERS = 1, 2  # streams of random numbers
-MEASURES, OF_SCENARIOS = (RR(), Hit() @ 5), (RR(), Hit() @ 3)
+STREAM_OF_QUERIES = 1  # of random numbers
+STREAM_OF_RERANKERS = 2
+MEASURES = (RR(), Hit() @ 5)
+MEASURES_OF_SCENARIOS = (RR(), Hit() @ 3)
 CUTOFFS = (1, 3, 5, 10)
 
 
@@ -61,9 +64,11 @@ def _as_share(name: str, given: object) -> object:
 
 
 def _as_span(name: str, given: object, *, is_allowed: Callable[[object], bool], allowed: str) -> object:
-    if not (isinstance(given, tuple) and len(given) == 2 and all(map(is_allowed, given)) and given[0] <= given[1]):
-        raise ParameterError(argument=name, given=given, allowed=f"{allowed}, the lower one first")
-    return given
+    if isinstance(given, tuple) and len(given) == 2:
+        low, high = given
+        if is_allowed(low) and is_allowed(high) and low <= high:
+            return given
+    raise ParameterError(argument=name, given=given, allowed=f"{allowed}, the lower one first")
 
 
 def _as_levels(_: str, given: int) -> int | None:
@@ -71,9 +76,13 @@ def _as_levels(_: str, given: int) -> int | None:
     return as_integer(given)
 
 
-OF_COUNTS = partial(
-    _as_span, is_allowed=lambda one: (as_integer(one) or 0) > 0, allowed="a tuple of two whole numbers from 1 on"
-)
+def _is_count(given: object) -> bool:
+    number = as_integer(given)
+    return number is not None and number > 0
+
+
+_as_counts = partial(_as_span, is_allowed=_is_count, allowed="a tuple of two whole numbers from 1 on")
+_as_shares = partial(_as_span, is_allowed=_is_share, allowed="a tuple of two numbers from 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -137,11 +146,9 @@ class QueryType(Settings):
     name: str = setting(MISSING, _as_name)
     performance: float = setting(MISSING, _as_share)
     tie_probability: float = setting(0.0, _as_share)
-    raised: tuple[float, float] = setting(
-        (0.2, 0.4), partial(_as_span, is_allowed=_is_share, allowed="a tuple of two numbers from 0 to 1")
-    )
-    n_documents: tuple[int, int] = setting((10, 19), OF_COUNTS)
-    n_relevant: tuple[int, int] = setting((1, 3), OF_COUNTS)
+    raised: tuple[float, float] = setting((0.2, 0.4), _as_shares)
+    n_documents: tuple[int, int] = setting((10, 19), _as_counts)
+    n_relevant: tuple[int, int] = setting((1, 3), _as_counts)
     repeated: float = setting(0.0, _as_share)
 
 
@@ -192,17 +199,16 @@ class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie",
     measures: tuple[Measure, ...] = MEASURES
 
     def __repr__(self) -> str:
-        return escape_invisible(
-            f"<Simulation of {', '.join(self.runs)}: {format_count(self.queries.height, 'query', 'queries')}>"
-        )
+        n_queries = format_count(self.queries.height, "query", "queries")
+        return escape_invisible(f"<Simulation of {', '.join(self.runs)}: {n_queries}>")
 
     @cached_property
     def profiles(self) -> dict[str, TieProfile]:
         """The ties of each run by the name of its reranker, with the order of the input beside the exact values."""
-        return {
-            name: tie_profile(run, self.qrels, CUTOFFS, self.measures, beside="input")
-            for name, run in self.runs.items()
-        }
+        profiles = {}
+        for name, run in self.runs.items():
+            profiles[name] = tie_profile(run, self.qrels, CUTOFFS, self.measures, beside="input")
+        return profiles
 
     def summary(self) -> pl.DataFrame:
         """Return what ties do to each reranker, as a row for each and for each measure.
@@ -219,37 +225,40 @@ class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie",
         """
         check_threads()
         rows = []
-        for one in self.rerankers:
-            profile = self.profiles[one.name]
-            ratio = profile.queries["tie_ratio"]
-            rows += [
-                {
-                    "reranker": one.name,
-                    "levels": one.levels,
-                    "tie_probability": float(one.tie_probability),
-                    "measure": found.measure.label,
-                    "n_queries": found.n_queries,
-                    "tie_ratio": ratio.mean(),
-                    "tie_ratio_std": ratio.std(),
-                    "mean_ties": profile.mean_ties,
-                    "mean_largest_tie": profile.mean_largest_tie,
-                    "share_with_ties": profile.n_queries_with_ties / profile.n_queries,
-                    "share_affected": decided.share_of_queries,
-                    "input_order": found.traditional,
-                    "input_order_std": found.traditional_std,
-                    "exact": found.exact,
-                    "exact_std": found.std,
-                    "mean_difference": found.mean,
-                    "max_difference": found.max,
-                    "std_difference": found.distance_std,
-                }
-                for decided, found in zip(
-                    profile.decided, (beside.difference for beside in profile.stability), strict=True
-                )
-            ]
-        return pl.DataFrame(rows, schema_overrides={"levels": pl.Int64}, infer_schema_length=None).with_columns(
-            pl.col(pl.Float64).fill_nan(None)
-        )
+        for reranker in self.rerankers:
+            rows += self._summarise(reranker)
+        frame = pl.DataFrame(rows, schema_overrides={"levels": pl.Int64}, infer_schema_length=None)
+        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _summarise(self, reranker: Reranker) -> list[dict[str, Any]]:
+        """Return the rows of :meth:`summary` of one reranker."""
+        profile = self.profiles[reranker.name]
+        ratio = profile.queries["tie_ratio"]
+        rows = []
+        for decided, stability in zip(profile.decided, profile.stability, strict=True):
+            difference = stability.difference
+            row = {
+                "reranker": reranker.name,
+                "levels": reranker.levels,
+                "tie_probability": float(reranker.tie_probability),
+                "measure": difference.measure.label,
+                "n_queries": difference.n_queries,
+                "tie_ratio": ratio.mean(),
+                "tie_ratio_std": ratio.std(),
+                "mean_ties": profile.mean_ties,
+                "mean_largest_tie": profile.mean_largest_tie,
+                "share_with_ties": profile.n_queries_with_ties / profile.n_queries,
+                "share_affected": decided.share_of_queries,
+                "input_order": difference.traditional,
+                "input_order_std": difference.traditional_std,
+                "exact": difference.exact,
+                "exact_std": difference.std,
+                "mean_difference": difference.mean,
+                "max_difference": difference.max,
+                "std_difference": difference.distance_std,
+            }
+            rows.append(row)
+        return rows
 
     def write(self, folder: str | Path, *, force: bool = False) -> list[Path]:
         """Write qrels.txt, a TREC run for each reranker (NAME.run) and queries.csv: all of them or none.
@@ -271,16 +280,13 @@ class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie",
             A file is there already and differs, or the folder cannot be made.
         """
         check_threads()
-        files: dict[str, Callable[[IO[bytes]], Any]] = {
-            "qrels.txt": partial(write, self.qrels.to_polars(), kind="qrels", format="trec"),
-            **{
-                f"{one.file_name}.run": partial(
-                    write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name
-                )
-                for one in self.rerankers
-            },
-            "queries.csv": self.queries.write_csv,
-        }
+        write_qrels = partial(write, self.qrels.to_polars(), kind="qrels", format="trec")
+        files: dict[str, Callable[[IO[bytes]], Any]] = {"qrels.txt": write_qrels}
+        for reranker in self.rerankers:
+            run = self.runs[reranker.name].to_polars()
+            file_name = reranker.file_name
+            files[f"{file_name}.run"] = partial(write, run, kind="run", format="trec", tag=file_name)
+        files["queries.csv"] = self.queries.write_csv
         return write_files(check_path(folder), files, force=force)
 
 
@@ -334,30 +340,23 @@ def simulate_rerankers(
     check_threads()
     n_queries = as_count("n_queries", n_queries)
     check_rng("rng", rng)
-    rerankers = chosen("presets", presets, PRESETS, PRESETS)
-    kinds = chosen("query_types", query_types, (*QUERY_TYPES, PLAIN, SCENARIO), QUERY_TYPES)
-    made = _make_queries(n_queries, kinds, random_generator(rng, OF_QUERIES))
-    query_ids = _numbered("q", n_queries)
-    query, place = np.nonzero(made.has_document)
-    of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
-    frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
-    scores = [
-        # each has random numbers of its own
-        _draw_scores(
-            one, made, random_generator(rng, OF_RERANKERS, *hashlib.sha256(repr(astuple(one)).encode()).digest())
-        )
-        for one in rerankers
-    ]
-    runs = {
-        one.name: Run.of_checked(frame.with_columns(score=own[made.has_document]), one.name)
-        for one, own in zip(rerankers, scores, strict=True)
-    }
+    rerankers = choose("presets", presets, PRESETS, PRESETS)
+    kinds = choose("query_types", query_types, (*QUERY_TYPES, PLAIN, SCENARIO), QUERY_TYPES)
+    made = _make_queries(n_queries, kinds, random_generator(rng, STREAM_OF_QUERIES))
+    query_ids = _number_ids("q", n_queries)
+    documents = _name_documents(made, query_ids)
+    runs = {}
+    for reranker in rerankers:
+        settings = repr(astuple(reranker)).encode()  # each reranker has random numbers of its own
+        generator = random_generator(rng, STREAM_OF_RERANKERS, *hashlib.sha256(settings).digest())
+        scores = _draw_scores(reranker, made, generator)
+        runs[reranker.name] = Run.of_checked(documents.with_columns(score=scores[made.has_document]), reranker.name)
+    relevance = made.is_relevant[made.has_document].astype(np.float64)
+    names_of_kinds = [kinds[n].name for n in made.kind.tolist()]
     return Simulation(
-        Qrels.of_checked(
-            frame.with_columns(relevance=made.is_relevant[made.has_document].astype(np.float64)), "simulated"
-        ),
+        Qrels.of_checked(documents.with_columns(relevance=relevance), "simulated"),
         runs,
-        pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]}),
+        pl.DataFrame({"query_id": query_ids, "query_type": names_of_kinds}),
         rerankers,
         kinds,
         parse_measures(measures),
@@ -365,7 +364,7 @@ def simulate_rerankers(
 
 
 def simulate_scenarios(
-    n_scenarios: int = 200, rng: Rng = 0, *, measures: MeasureLike | Iterable[MeasureLike] = OF_SCENARIOS
+    n_scenarios: int = 200, rng: Rng = 0, *, measures: MeasureLike | Iterable[MeasureLike] = MEASURES_OF_SCENARIOS
 ) -> Simulation:
     """Simulate small rankings, with ties in about three of ten, to see what the order of ties does.
 
@@ -426,68 +425,84 @@ class MadeQueries:
 
     def of_kind(self, name: str) -> FloatArray:
         """Return a number of each query's kind, of shape (n_queries, 1), or a pair of numbers, (n_queries, 2)."""
-        return np.array([getattr(kind, name) for kind in self.kinds], np.float64).reshape(len(self.kinds), -1)[
-            self.kind
-        ]
+        numbers = np.array([getattr(kind, name) for kind in self.kinds], np.float64)
+        return numbers.reshape(len(self.kinds), -1)[self.kind]
 
 
-def _numbered(letter: str, n: int) -> pl.Series:
+def _number_ids(letter: str, n: int) -> pl.Series:
     """Return q1, q2 and so on, with zeros in front, so that texts sort as numbers."""
     return letter + pl.Series(np.arange(1, n + 1)).cast(pl.String).str.zfill(len(str(n)))
+
+
+def _name_documents(made: MadeQueries, query_ids: pl.Series) -> pl.DataFrame:
+    """Return query_id and doc_id of every document, query by query: q1-d1, q1-d2, ..."""
+    query, place = np.nonzero(made.has_document)
+    query_of_document = query_ids.gather(query.tolist())
+    name_of_document = _number_ids("d", made.has_document.shape[1]).gather(place.tolist())
+    return pl.DataFrame({"query_id": query_of_document, "doc_id": query_of_document + "-" + name_of_document})
 
 
 def _make_queries(n_queries: int, kinds: tuple[QueryType, ...], rng: np.random.Generator) -> MadeQueries:
     """Draw how many documents each query has, and which of them are relevant; kinds follow each other in turn."""
     kind = np.arange(n_queries) % len(kinds)
-    few, many = np.array([one.n_documents for one in kinds])[kind].T
-    least, most = np.array([one.n_relevant for one in kinds])[kind].T
-    n_documents = rng.integers(few, many, endpoint=True)
-    n_relevant = rng.integers(np.minimum(least, n_documents), np.minimum(most, n_documents), endpoint=True)
-    has_document = np.arange(n_documents.max()) < n_documents[:, None]
-    return MadeQueries(
-        kinds, kind, has_document, has_document & (_random_places(has_document, rng) < n_relevant[:, None])
+    fewest_documents, most_documents = np.array([query_type.n_documents for query_type in kinds])[kind].T
+    fewest_relevant, most_relevant = np.array([query_type.n_relevant for query_type in kinds])[kind].T
+    n_documents = rng.integers(fewest_documents, most_documents, endpoint=True)
+    n_relevant = rng.integers(
+        np.minimum(fewest_relevant, n_documents), np.minimum(most_relevant, n_documents), endpoint=True
     )
+    has_document = np.arange(n_documents.max()) < n_documents[:, None]
+    is_relevant = has_document & (_shuffle_places(has_document, rng) < n_relevant[:, None])
+    return MadeQueries(kinds, kind, has_document, is_relevant)
 
 
-def _random_places(has_document: BoolArray, rng: np.random.Generator) -> IntArray:
+def _shuffle_places(has_document: BoolArray, rng: np.random.Generator) -> IntArray:
     """Return the places 0, 1, ... of the documents of each query in a random order."""
-    return np.where(has_document, rng.random(has_document.shape), np.inf).argsort(axis=1).argsort(axis=1)
+    keys = np.where(has_document, rng.random(has_document.shape), np.inf)
+    return keys.argsort(axis=1).argsort(axis=1)
 
 
-def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
+def _draw_scores(reranker: Reranker, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
     """Draw the scores of a reranker, of shape (n_queries, most_documents)."""
     shape = made.has_document.shape
-    scores: FloatArray = rng.uniform(one.lowest, one.highest, shape)
+    scores: FloatArray = rng.uniform(reranker.lowest, reranker.highest, shape)
     if made.of_kind("repeated").any():  # where none is, nothing is drawn, so that later random numbers stay the same
         scores = _share_some(scores, made, rng)
     low, high = np.hsplit(made.of_kind("raised"), 2)
-    scores += (made.is_relevant & (rng.random(shape) < made.of_kind("performance"))) * rng.uniform(low, high, shape)
+    is_raised = made.is_relevant & (rng.random(shape) < made.of_kind("performance"))
+    scores += is_raised * rng.uniform(low, high, shape)
     scores = np.clip(_tie_some(scores, made, rng), 0.0, 1.0)
-    if one.levels is not None:  # the nearest of equally spaced levels, of two the lower one
-        scores = np.ceil(scores * (one.levels - 1) - 0.5) / max(one.levels - 1, 1) + 0.0
-    return _give_scores(scores, made, one.tie_probability, rng)
+    if reranker.levels is not None:  # the nearest of equally spaced levels, of two the lower one
+        last_level = reranker.levels - 1
+        scores = np.ceil(scores * last_level - 0.5) / max(last_level, 1) + 0.0
+    return _give_scores(scores, made, reranker.tie_probability, rng)
 
 
 def _share_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
     """Let the documents of some queries have one of a few scores each, as often as the kind of the query says."""
     n_documents = made.n_documents[:, None]
     n_scores = rng.integers(np.minimum(FEWEST_SCORES, n_documents), n_documents, endpoint=True)
-    is_hit = rng.random(n_documents.shape) < made.of_kind("repeated")
-    return np.where(is_hit, np.take_along_axis(scores, rng.integers(n_scores, size=scores.shape), axis=1), scores)
+    is_shared = rng.random(n_documents.shape) < made.of_kind("repeated")
+    places = rng.integers(n_scores, size=scores.shape)
+    shared_scores = np.take_along_axis(scores, places, axis=1)
+    return np.where(is_shared, shared_scores, scores)
 
 
 def _tie_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
     """Give two to four documents of a query the score of one of its documents, as often as its kind says."""
     n_documents = made.n_documents
-    is_hit = (rng.random(len(scores)) < made.of_kind("tie_probability")[:, 0]) & (n_documents >= TIED_AT_LEAST)
+    probability = made.of_kind("tie_probability")[:, 0]
+    has_tie = (rng.random(len(scores)) < probability) & (n_documents >= TIED_AT_LEAST)
     size = rng.integers(TIED_AT_LEAST, np.clip(n_documents, TIED_AT_LEAST, TIED_AT_MOST), endpoint=True)
-    value = scores[np.arange(len(scores)), rng.integers(n_documents)]
-    return np.where(is_hit[:, None] & (_random_places(made.has_document, rng) < size[:, None]), value[:, None], scores)
+    score = scores[np.arange(len(scores)), rng.integers(n_documents)]
+    is_tied = has_tie[:, None] & (_shuffle_places(made.has_document, rng) < size[:, None])
+    return np.where(is_tied, score[:, None], scores)
 
 
 def _give_scores(scores: FloatArray, made: MadeQueries, probability: float, rng: np.random.Generator) -> FloatArray:
     """Let each document in turn give its score to another one: what it gives may have been given to it."""
-    n_documents, rows = made.n_documents, np.arange(len(scores))
+    n_documents = made.n_documents
+    rows = np.arange(len(scores))
     for place in range(scores.shape[1]):
         gives = (rng.random(len(rows)) < probability) & (place < n_documents) & (n_documents > 1)
         other = rng.integers(np.maximum(n_documents - 1, 1))
@@ -496,7 +511,7 @@ def _give_scores(scores: FloatArray, made: MadeQueries, probability: float, rng:
     return scores
 
 
-def chosen(
+def choose(
     argument: str,
     given: Iterable[str | Named] | str | Named | None,
     known: tuple[Named, ...],
@@ -505,21 +520,22 @@ def chosen(
     """Return the rerankers chosen, by name or made by the caller; their names must differ, also as file names."""
     if given is None:
         return default
-    of_name: dict[Any, Named] = {one.name: one for one in known}
+    by_name: dict[Any, Named] = {preset.name: preset for preset in known}
     kind = type(known[0])
     is_single = isinstance(given, str | kind) or not isinstance(cast("object", given), Iterable)
     listed: list[Any] = [given] if is_single else list(cast("Iterable[Any]", given))
-    found: list[Any] = [of_name.get(one, one) if isinstance(one, str) else one for one in listed]
-    wrong = [one for one in found if not isinstance(one, kind)]
-    if wrong or not found:
-        raise ParameterError(
-            argument=argument,
-            given=wrong[0] if wrong else listed,
-            allowed=f"names among {', '.join(map(repr, of_name))}, or a {kind.__name__}",
-            hint=did_you_mean(wrong[0], map(str, of_name)) if wrong else None,
-        )
-    names = [str(getattr(one, "file_name", one.name)).casefold() for one in found]
-    for name, one in zip(names, found, strict=True):
+    allowed = f"names among {', '.join(map(repr, by_name))}, or a {kind.__name__}"
+    if not listed:
+        raise ParameterError(argument=argument, given=listed, allowed=allowed)
+    chosen: list[Any] = []
+    for entry in listed:
+        preset = by_name.get(entry, entry) if isinstance(entry, str) else entry
+        if not isinstance(preset, kind):
+            hint = did_you_mean(preset, map(str, by_name))
+            raise ParameterError(argument=argument, given=preset, allowed=allowed, hint=hint)
+        chosen.append(preset)
+    names = [str(getattr(preset, "file_name", preset.name)).casefold() for preset in chosen]
+    for name, preset in zip(names, chosen, strict=True):
         if names.count(name) > 1:
-            raise ParameterError(f"two {argument} would be called {one.name!r}", hint="give each a name of its own")
-    return tuple(found)
+            raise ParameterError(f"two {argument} would be called {preset.name!r}", hint="give each a name of its own")
+    return tuple(chosen)
