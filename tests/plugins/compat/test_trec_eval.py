@@ -160,6 +160,14 @@ def test_measures_of_version_10() -> None:
     assert shown.startswith(OF_VERSION_10_WITH_PARAMETERS)
 
 
+def test_a_level_behind_the_dot_is_no_second_level() -> None:
+    values = []
+    for measure in ("rbp", "rbp.rel=2"):  # a graded measure has no use for the level
+        shown = ok("trec_eval", "--like", "10", "-m", measure, "x.qrels", "whole.run")
+        values.append(shown.split()[-1])
+    assert values[0] == values[1]
+
+
 def as_printed(name: str, query: str, value: float, *, is_count: bool) -> str:
     return f"{name:<22}\t{query}\t" + (f"{int(value)}" if is_count else f"{value:6.4f}")
 

@@ -161,13 +161,13 @@ def evaluate_systems(
     if conventions.missing == "skip":  # the system says what becomes of a query that some of its runs lack
         conventions_of_runs = replace(conventions, missing="empty")
     option = judgments_asked()
-    judge = None if option is None else option.open(str(qrels))
+    judging = None if option is None else option.open(str(qrels))
     evaluations_of_systems = {}
     for name, system in systems.items():
         evaluations = []
         for given in system.runs:
-            if judge is not None:
-                judgments, run = judge.judge(given, ascending=bool(asked()["ascending"]))
+            if judging is not None:
+                judgments, run = judging.judge(given, ascending=bool(asked()["ascending"]))
             else:
                 judgments = cast("dh.Qrels", qrels)
                 run = _open_run_of_system(given)

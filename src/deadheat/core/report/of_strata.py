@@ -37,8 +37,8 @@ class Grouping:
         Evaluated queries that have none, if others have one.
     pool_languages : bool
         Whether they may be averaged.
-    has_clusters : bool
-        Whether a column of the table names clusters or holds weights.
+    has_other_use : bool
+        Whether a column of the table tells languages, names clusters or holds weights.
     """
 
     source: str
@@ -47,7 +47,7 @@ class Grouping:
     languages: tuple[str, ...] = ()
     without_language: tuple[str, ...] = ()
     pool_languages: bool = False
-    has_clusters: bool = False
+    has_other_use: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def group_strata(
     pool_languages : bool, optional
         Whether queries of several languages may be averaged together; by default whether the strata do so.
     has_clusters : bool, default False
-        As of :class:`Grouping`.
+        Whether a column of the table names clusters or holds weights.
     """
     languages = queries.languages(query_ids)
     if pool_languages is None:
@@ -105,7 +105,7 @@ def group_strata(
         languages=languages,
         without_language=queries.without_language(query_ids),
         pool_languages=pool_languages,
-        has_clusters=has_clusters,
+        has_other_use=has_clusters or bool(languages),
     )
 
 
@@ -193,7 +193,7 @@ def _tell_columns(grouping: Grouping) -> Fact:
     by = brief = ""
     if grouping.strata:
         by = f"by {' and '.join(grouping.columns)}, from {grouping.source}"
-    elif not (grouping.languages or grouping.has_clusters):
+    elif not grouping.has_other_use:
         by = brief = f"none: --by names no column of {grouping.source}, which tells no language"
     return Fact("by", list(grouping.columns), "strata", by, brief=brief)
 

@@ -325,8 +325,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """How much each query counts in each pair, of shape (n_queries, n_pairs); None: all the same."""
         if not any(scores.is_weighted for evaluation in self.evaluations.values() for scores in evaluation):
             return None
-        equal = np.ones(len(self.query_ids))
-        columns = []
+        equal: FloatArray = np.ones(len(self.query_ids))
+        columns: list[FloatArray] = []
         for pair in self.pairs:
             scores = self.evaluations[pair.system][pair.measure]
             if scores.weights is None or not scores.is_weighted:
@@ -727,7 +727,14 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             difference, over all orders of the ties of both), weight (null without weights). With weights the most
             extreme are those that move the mean most: weight times difference.
         """
-        return tabulate_deciding_queries(self, as_count("n", n))
+        return tabulate_deciding_queries(
+            self.evaluations,
+            self.measures,
+            self.pairs,
+            self.query_ids,
+            weights_of_pairs=self.weights,
+            n=as_count("n", n),
+        )
 
     def rank_intervals(
         self,

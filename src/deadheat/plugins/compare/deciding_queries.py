@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from deadheat.core import stats
-from deadheat.core.arrays import FloatArray, is_member
+from deadheat.core.arrays import FloatArray, TextArray, is_member
 from deadheat.core.data.renderable import make_frame
+from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
 from deadheat.plugins.compare.flips import Side, gap_of, side_of
-
-if TYPE_CHECKING:
-    from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.pair import Pairs
 
 
 def deciding_schema() -> dict[str, type[pl.DataType]]:
@@ -26,28 +24,49 @@ def deciding_schema() -> dict[str, type[pl.DataType]]:
     }
 
 
-def tabulate_deciding_queries(comparison: Comparison, n: int) -> pl.DataFrame:
-    """Return at most `n` queries of each kind and pair, as :meth:`Comparison.queries`."""
+def tabulate_deciding_queries(
+    evaluations: Mapping[str, Evaluation],
+    measures: Sequence[Measure],
+    pairs: Pairs,
+    query_ids: TextArray,
+    *,
+    weights_of_pairs: FloatArray | None,
+    n: int,
+) -> pl.DataFrame:
+    """Return at most `n` queries of each kind and pair, as :meth:`Comparison.queries`.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+    measures : sequence of Measure
+    pairs : Pairs
+        As many of each measure, in their order.
+    query_ids : ndarray of str, shape (n_queries,)
+        The queries of all evaluations.
+    weights_of_pairs : ndarray of float, shape (n_queries, n_pairs), or None
+        How much each query counts; None: all the same.
+    n : int
+    """
     is_evaluated = {}
-    for name, evaluation in comparison.evaluations.items():
-        is_evaluated[name] = is_member(comparison.query_ids, evaluation.query_ids)
-    n_pairs = len(comparison.pairs) // len(comparison.measures)
+    for name, evaluation in evaluations.items():
+        is_evaluated[name] = is_member(query_ids, evaluation.query_ids)
+    n_pairs = len(pairs) // len(measures)
     rows = []
-    for place, pair in enumerate(comparison.pairs):
-        measure = comparison.measures[place // n_pairs]
-        system = side_of(comparison.evaluations[pair.system], measure, is_evaluated[pair.system])
-        baseline = side_of(comparison.evaluations[pair.baseline], measure, is_evaluated[pair.baseline])
+    for place, pair in enumerate(pairs):
+        measure = measures[place // n_pairs]
+        system = side_of(evaluations[pair.system], measure, is_evaluated[pair.system])
+        baseline = side_of(evaluations[pair.baseline], measure, is_evaluated[pair.baseline])
         gap = gap_of(system, baseline)
         weights = None
-        if comparison.weights is not None and pair.n_effective is not None:  # totals have none
-            weights = comparison.weights[:, place]
+        if weights_of_pairs is not None and pair.n_effective is not None:  # totals have none
+            weights = weights_of_pairs[:, place]
         for kind, query in _choose_queries(gap, measure, weights, n):
             row = {
                 "measure": pair.measure,
                 "system": pair.system,
                 "baseline": pair.baseline,
                 "kind": kind,
-                "query_id": str(comparison.query_ids[query]),
+                "query_id": str(query_ids[query]),
                 "difference": float(gap.values[query]),
                 "value": float(system.values[query]),
                 "baseline_value": float(baseline.values[query]),

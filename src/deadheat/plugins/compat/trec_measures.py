@@ -293,10 +293,10 @@ def _list_values_of_measure(
 
 
 def _apply_settings(measure: Measure, own_parameters: Mapping[str, Any], settings: Mapping[str, Any]) -> Measure:
-    """Return a measure with parameters of its own, and with those settings of the whole call that it takes."""
+    """Return a measure with those settings of the whole call that it takes, and parameters of its own over them."""
     accepted = {field.name for field in fields(measure)}
     shared_parameters = {name: value for name, value in settings.items() if name in accepted}
-    return measure(**own_parameters, **shared_parameters)
+    return measure(**{**shared_parameters, **own_parameters})
 
 
 def _read_number(trec_measure: TrecMeasure, text: str) -> float:
