@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -18,7 +18,7 @@ import polars as pl
 from deadheat.core.checks import as_count, name_items, read_literal
 from deadheat.core.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
 from deadheat.core.io.formats import SUFFIXES
-from deadheat.core.io.grades import describe_far_grades, read_grade
+from deadheat.core.io.grades import Grade, describe_far_grades, read_grade
 from deadheat.core.libraries import import_package
 from deadheat.core.structures import copy_with, group_values
 from deadheat.core.wording import did_you_mean, format_count, format_percentage, join_sentences, quote_text
@@ -193,15 +193,12 @@ class Reranked:
         answers = list(self.grade(pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
-        read = [read_grade(answer) for answer in answers]
-        scales = sorted({grade.scale for grade in read if grade.scale is not None})
-        if len(scales) > 1:
-            held = " and ".join(f"{scale:g}" for scale in scales)
-            raise DataError(f"{self.grader} answers on several scales", allowed="one", found=held)
+        grades = [read_grade(answer) for answer in answers]
+        self._check_scale(grades)
         scale = getattr(self.grade, "scale", None)
         values: list[float | None] = []
         ungraded = []
-        for grade, answer in zip(read, answers, strict=True):
+        for grade, answer in zip(grades, answers, strict=True):
             value = grade.value
             if value is not None and scale is not None and not scale[0] <= value <= scale[1]:
                 value = None
@@ -209,16 +206,28 @@ class Reranked:
                 ungraded.append(quote_text(str(answer)))
             values.append(value)
         if ungraded and len(ungraded) == len(answers):
-            allowed = "a number" if scale is None else f"a number from {scale[0]:g} to {scale[1]:g}"
-            raise DataError(
-                f"{self.name}: no grade in any of {format_count(len(answers), 'answer')}",
-                allowed=allowed,
-                found=ungraded[0],
-            )
-        graded = GradedAnswers(
-            len(answers), len(ungraded), ungraded[0] if ungraded else "", "" if scale else describe_far_grades(values)
-        )
+            raise self._error_without_grades(ungraded)
+        graded = GradedAnswers(len(answers), len(ungraded))
+        if ungraded:
+            graded = replace(graded, example=ungraded[0])
+        if not scale:
+            graded = replace(graded, far=describe_far_grades(values))
         return dict(zip(pairs, values, strict=True)), graded
+
+    def _check_scale(self, grades: Sequence[Grade]) -> None:
+        """Raise `DataError` if grades are on several scales."""
+        scales = sorted({grade.scale for grade in grades if grade.scale is not None})
+        if len(scales) > 1:
+            found = " and ".join(f"{scale:g}" for scale in scales)
+            raise DataError(f"{self.grader} answers on several scales", allowed="one", found=found)
+
+    def _error_without_grades(self, answers: Sequence[str]) -> DataError:
+        """Return the error for answers none of which holds a grade."""
+        scale = getattr(self.grade, "scale", None)
+        allowed = "a number" if scale is None else f"a number from {scale[0]:g} to {scale[1]:g}"
+        return DataError(
+            f"{self.name}: no grade in any of {format_count(len(answers), 'answer')}", allowed=allowed, found=answers[0]
+        )
 
 
 def reranked(
@@ -370,7 +379,7 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
     """
     named: dict[str, Any] = {} if name is None else {"name": name}
     if isinstance(spec, str | Path):
-        return _of_text(spec, named)
+        return _make_from_text(spec, named)
     if isinstance(spec, type):
         raise SourceTypeError(
             found=f"the class {spec.__name__}", allowed="a retriever", hint=f"make one, as in {spec.__name__}()"
@@ -457,59 +466,89 @@ def key_of(retriever: System) -> object:
     return getattr(retriever, "key", None)
 
 
-def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
-    text, path = str(spec).strip(), Path(spec)
+def _make_from_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
+    """Return the retriever that a name, a call, a path or the name of a model means."""
+    text = str(spec).strip()
+    path = Path(spec)
     head, bracket, _ = text.partition("(")
+    kind = head.strip()
     is_call = bool(bracket) and text.endswith(")")
     # the name of a retriever means that retriever, even where a file has the same name; a Path is a path
-    is_named = isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and is_call))
-    if is_named and os.path.lexists(text):
-        there = "folder" if path.is_dir() else "file"
-        warnings.warn(
-            f"{text} is the retriever, not the {there} of that name in this folder: write ./{text} for the {there}",
-            NoteWarning,
-            stacklevel=4,
-        )
-    if not is_named and text and os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long
+    is_named = isinstance(spec, str) and (text in KINDS or (is_call and kind in KINDS))
+    if is_named:
+        _warn_of_path_named_alike(text)
+    elif text and os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long
         return RunFile(path, **named)
-    if not is_named and text and os.path.isdir(path):  # noqa: PTH112 - as above
+    elif text and os.path.isdir(path):  # noqa: PTH112 - as above
         return Embedding(path, **named)
-    if is_named or is_call:
-        return _of_call(text if is_call else f"{text}()", head.strip(), named)
+    if is_call:
+        return _make_from_call(text, kind, named)
+    if is_named:
+        return _make_from_call(f"{text}()", kind, named)
     if text.endswith((*SUFFIXES, ".gz", ".zst")) or text.startswith((".", "/", "~")):
         return RunFile(path, **named)  # says that there is no such file, and which one is near
-    hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
-    if hint or not text or any(char.isspace() for char in text) or WORD.fullmatch(text):
-        raise ParameterError(f"no retriever {text!r}", hint=join_sentences(hint, f"A retriever is {ALLOWED}"))
+    _check_name_of_model(text)
     return Embedding(text, **named)
 
 
-def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
-    """Read a retriever with options."""
-    if head not in KINDS:
+def _warn_of_path_named_alike(text: str) -> None:
+    """Warn that a text means the retriever of that name, if this folder has a file or folder of the same name."""
+    if not os.path.lexists(text):
+        return
+    there = "folder" if Path(text).is_dir() else "file"
+    warnings.warn(
+        f"{text} is the retriever, not the {there} of that name in this folder: write ./{text} for the {there}",
+        NoteWarning,
+        stacklevel=5,  # the caller of `make_retrievers`
+    )
+
+
+def _check_name_of_model(text: str) -> None:
+    """Raise `ParameterError` for a text that can be no name of a model, or is near the name of a retriever."""
+    meant = MEANT.get(text.lower())
+    hint = did_you_mean(text, KINDS) if meant is None else f"Did you mean {meant!r}?"
+    has_space = any(char.isspace() for char in text)
+    if hint or not text or has_space or WORD.fullmatch(text):
+        raise ParameterError(f"no retriever {text!r}", hint=join_sentences(hint, f"A retriever is {ALLOWED}"))
+
+
+def _make_from_call(text: str, kind: str, named: dict[str, Any]) -> Retriever:
+    """Return the retriever that a call with options means, such as ``bm25(k1=1.2)``."""
+    if kind not in KINDS:
         raise ParameterError(
-            f"no retriever {head!r} takes options",
-            hint=join_sentences(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}"),
+            f"no retriever {kind!r} takes options",
+            hint=join_sentences(did_you_mean(kind, KINDS), f"Those that do: {', '.join(KINDS)}"),
         )
+    values, options = _read_arguments(text, kind)
+    options |= named
+    signature = inspect.signature(KINDS[kind])
+    allowed = []
+    for parameter in signature.parameters.values():
+        if parameter.kind != parameter.VAR_POSITIONAL:
+            allowed.append(parameter.name)
+    for name in options:
+        if name not in allowed:
+            raise ParameterError(
+                f"{kind} has no option {name!r}",
+                hint=join_sentences(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
+            )
+    try:
+        signature.bind(*values, **options)  # says what is wrong without the name of a function in front
+        retriever: Retriever = KINDS[kind](*values, **options)
+    except (TypeError, ParameterError) as error:  # the names in it are of this retriever, in a command too
+        raise ParameterError(f"{kind}: {error}") from error
+    return retriever
+
+
+def _read_arguments(text: str, kind: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return the values of a call without a name, and those with one."""
     try:
         compile(text, "", "eval")  # which refuses an option that is given twice
         call = cast("ast.Call", ast.parse(text, mode="eval").body)
-        values = [read_literal(one, text) for one in call.args]
-        options = {str(one.arg): read_literal(one.value, text) for one in call.keywords} | named
+        values = [read_literal(argument, text) for argument in call.args]
+        options = {str(keyword.arg): read_literal(keyword.value, text) for keyword in call.keywords}
     except (SyntaxError, ValueError, AttributeError) as error:  # AttributeError: no call
         raise ParameterError(
-            f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""
+            f"cannot read the options of {text!r}", hint=f"write them as in \"{kind}(name='mine')\""
         ) from error
-    signature = inspect.signature(KINDS[head])
-    allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
-    for name in (one for one in options if one not in allowed):
-        raise ParameterError(
-            f"{head} has no option {name!r}",
-            hint=join_sentences(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
-        )
-    try:
-        signature.bind(*values, **options)  # says what is wrong without the name of a function in front
-        retriever: Retriever = KINDS[head](*values, **options)
-    except (TypeError, ParameterError) as error:  # the names in it are of this retriever, in a command too
-        raise ParameterError(f"{head}: {error}") from error
-    return retriever
+    return values, options
