@@ -1,7 +1,7 @@
 """leaderboard(): rank models by their mean over tasks, and say which ranks are certain."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,6 @@ from deadheat.core.measures.notation import MeasureLike
 from deadheat.core.random_generators import Rng, random_generator
 from deadheat.core.stats.ranks import ranks, summarize_ranks
 from deadheat.core.stats.units import Units
-from deadheat.core.structures import group_values
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.leaderboard.board import Leaderboard, Uncertainty, task_shares
 from deadheat.plugins.leaderboard.resampling import resampled_totals
@@ -116,44 +115,44 @@ def leaderboard(
     if tasks is not None:
         check_choice("tasks", tasks, ("fixed", "random"))
     confidence_level = as_level("confidence_level", confidence_level)
-    n_resamples, random = as_resamples("n_resamples", n_resamples), random_generator(rng)
+    n_resamples = as_resamples("n_resamples", n_resamples)
+    generator = random_generator(rng)
     results = read_results(source, measure, exclude)
     notes = list(results.notes)
     check_scales(results, notes)
-    kept, incomplete = _complete(results, missing, notes)
-    names, own = kept.models, [task.of(kept.models) for task in kept.tasks]
-    of_tasks = [task.name for task in own]
+    selection = _select_complete(results, missing)
+    if selection.note:
+        notes.append(selection.note)
+    models = selection.results.models
+    ranked_tasks = [task.of(models) for task in selection.results.tasks]
+    task_names = [task.name for task in ranked_tasks]
     known_tasks = [task.name for task in results.tasks]  # also those that are dropped
-    labels = find_task_labels("groups", groups, of_tasks, results.columns, known=known_tasks)
-    given = find_task_labels("weights", weights, of_tasks, known=known_tasks)
-    numbers = array_of("weights", [given.get(task, 1.0) for task in of_tasks], np.float64, "numbers")
-    shares = task_shares(
-        np.array([as_positive("weights", one) for one in numbers.tolist()]),
-        np.array([labels.get(task, "") for task in of_tasks]),
-    )
-    units = [_units(task) for task in own]
-    values = np.column_stack([_means(task) for task in own])
-    value_range = find_value_range(kept, values) if missing == "bounds" else None
-    low, high = ((np.nan_to_num(values, nan=end) @ shares) for end in value_range or (0.0, 0.0))
-    has_queries = all(task.has_queries for task in own)
-    sampling = tasks or ("fixed" if has_queries else "random")
+    group_of_task = find_task_labels("groups", groups, task_names, results.columns, known=known_tasks)
+    weight_of_task = find_task_labels("weights", weights, task_names, known=known_tasks)
+    shares = _share_tasks(task_names, weight_of_task, group_of_task)
+    units = [_units(task) for task in ranked_tasks]
+    values = np.column_stack([_means(task) for task in ranked_tasks])
+    value_range = find_value_range(selection.results, values) if missing == "bounds" else None
+    low, high = _bound_means(values, shares, value_range)
     sign = 1.0 if results.higher_is_better else -1.0
     order = np.argsort(first_ranks(sign * (low + high)), kind="stable")
-    groups_of = tuple(labels[task] for task in of_tasks) if labels else ()
-    unknown = _unknown(units, of_tasks, groups_of, sampling, has_queries=has_queries)
+    has_queries = all(task.has_queries for task in ranked_tasks)
+    sampling = tasks or ("fixed" if has_queries else "random")
+    groups_of_tasks = tuple(group_of_task[task] for task in task_names) if group_of_task else ()
+    unknown = _explain_unknown(units, task_names, groups_of_tasks, sampling, has_queries=has_queries)
     board = Leaderboard(
         measure=results.measure,
         higher_is_better=results.higher_is_better,
-        models=tuple(names[n] for n in order),
-        tasks=tuple(of_tasks),
+        models=tuple(models[place] for place in order),
+        tasks=tuple(task_names),
         values=values[order],
         shares=shares,
-        groups=groups_of,
+        groups=groups_of_tasks,
         mean_low=low[order],
         mean_high=high[order],
-        tie_min=sum_of_ties(own, shares, "tie_min", order),
-        tie_max=sum_of_ties(own, shares, "tie_max", order),
-        incomplete=incomplete,
+        tie_min=_sum_ends_of_ties(ranked_tasks, shares, "tie_min", order),
+        tie_max=_sum_ends_of_ties(ranked_tasks, shares, "tie_max", order),
+        incomplete=selection.incomplete,
         sampling=sampling,
         has_queries=has_queries,
         uncertainty=None,
@@ -164,43 +163,95 @@ def leaderboard(
     )
     if unknown:
         return board
-    return replace(
-        board,
-        uncertainty=_uncertainty(board, [replace(one, sums=one.sums[:, order]) for one in units], n_resamples, random),
-    )
+    ordered_units = [replace(task, sums=task.sums[:, order]) for task in units]
+    return replace(board, uncertainty=_resample(board, ordered_units, n_resamples, generator))
 
 
-def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[TaskResults, dict[str, dict[str, float]]]:
-    """Return the results to rank, and the values of the models that are listed apart."""
-    lacking = group_values(
-        (name, task.name) for name in results.models for task in results.tasks if name not in task.models
-    )
+@dataclass(frozen=True)
+class Selection:
+    """The results that are ranked.
+
+    Attributes
+    ----------
+    results : TaskResults
+    incomplete : dict of str to dict of str to float
+        Of each model that is listed apart its mean on each task that it has.
+    note : str
+        What was left out; empty if nothing was.
+    """
+
+    results: TaskResults
+    incomplete: dict[str, dict[str, float]] = field(default_factory=dict)
+    note: str = ""
+
+
+def _select_complete(results: TaskResults, missing: str) -> Selection:
+    """Return the results to rank, which are those of all models on all tasks except with "bounds"."""
+    lacking = _find_lacking_tasks(results)
     if not lacking or missing == "bounds":
-        return results, {}
+        return Selection(results)
     if missing == "drop-task":
-        gone = {task for tasks in lacking.values() for task in tasks}
-        left = tuple(task for task in results.tasks if task.name not in gone)
-        if not left:
-            raise DataError("no task has results of all models", hint="missing='apart' lists models apart instead")
-        notes.append(f"{format_count(len(gone), 'task')} left out, which a model lacks: {format_list(sorted(gone))}")
-        return replace(results, tasks=left), {}
-    whole = [name for name in results.models if name not in lacking]
-    if not whole:
+        return _drop_tasks(results, set().union(*lacking.values()))
+    complete = [model for model in results.models if model not in lacking]
+    if not complete:
         raise DataError(
             "no model has results on all tasks",
             found=f"{format_list(list(lacking))} of {format_count(len(results.tasks), 'task')}",
             hint="missing='bounds' ranks them by what they may have, 'drop-task' by the tasks that all have",
         )
-    of_whole = replace(results, tasks=tuple(task.of(whole) for task in results.tasks))
+    of_complete = replace(results, tasks=tuple(task.of(complete) for task in results.tasks))
     if missing == "drop-model":
-        notes.append(f"{format_count(len(lacking), 'model')} left out, without all tasks: {format_list(list(lacking))}")
-        return of_whole, {}
-    means = {task.name: dict(zip(task.models, _means(task).tolist(), strict=True)) for task in results.tasks}
-    return of_whole, {name: {task: own[name] for task, own in means.items() if name in own} for name in lacking}
+        n_models = format_count(len(lacking), "model")
+        return Selection(of_complete, note=f"{n_models} left out, without all tasks: {format_list(list(lacking))}")
+    incomplete: dict[str, dict[str, float]] = {model: {} for model in lacking}
+    for task in results.tasks:
+        for model, mean in zip(task.models, _means(task).tolist(), strict=True):
+            if model in incomplete:
+                incomplete[model][task.name] = mean
+    return Selection(of_complete, incomplete)
+
+
+def _find_lacking_tasks(results: TaskResults) -> dict[str, list[str]]:
+    """Return the tasks that each model lacks; a model that has all is not in it."""
+    lacking: dict[str, list[str]] = {}
+    for model in results.models:
+        tasks = [task.name for task in results.tasks if model not in task.models]
+        if tasks:
+            lacking[model] = tasks
+    return lacking
+
+
+def _drop_tasks(results: TaskResults, dropped: AbstractSet[str]) -> Selection:
+    """Return the results without some tasks; raise `DataError` if none is left."""
+    kept = tuple(task for task in results.tasks if task.name not in dropped)
+    if not kept:
+        raise DataError("no task has results of all models", hint="missing='apart' lists models apart instead")
+    n_tasks = format_count(len(dropped), "task")
+    note = f"{n_tasks} left out, which a model lacks: {format_list(sorted(dropped))}"
+    return Selection(replace(results, tasks=kept), note=note)
+
+
+def _share_tasks(
+    tasks: Sequence[str], weight_of_task: Mapping[str, object], group_of_task: Mapping[str, str]
+) -> FloatArray:
+    """Return what each task counts in the mean; raise `ParameterError` for a weight that is no positive number."""
+    given = [weight_of_task.get(task, 1.0) for task in tasks]
+    numbers = array_of("weights", given, np.float64, "numbers")
+    weights = np.array([as_positive("weights", number) for number in numbers.tolist()])
+    return task_shares(weights, np.array([group_of_task.get(task, "") for task in tasks]))
 
 
 def _means(task: Task) -> FloatArray:
+    """Return the mean over queries of each model."""
     return np.asarray(np.average(task.values, axis=0, weights=task.weights))
+
+
+def _bound_means(
+    values: FloatArray, shares: FloatArray, value_range: tuple[float, float] | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest mean over tasks of each model, by the range of missing values."""
+    least, most = value_range or (0.0, 0.0)
+    return np.nan_to_num(values, nan=least) @ shares, np.nan_to_num(values, nan=most) @ shares
 
 
 def _units(task: Task) -> Units:
@@ -210,68 +261,78 @@ def _units(task: Task) -> Units:
     return Units(np.arange(values.shape[1]), values * sizes[:, None], sizes, task.weights is not None)
 
 
-def sum_of_ties(tasks: Sequence[Task], shares: FloatArray, end: str, order: IntArray) -> FloatArray | None:
+def _sum_ends_of_ties(tasks: Sequence[Task], shares: FloatArray, end: str, order: IntArray) -> FloatArray | None:
     """Return the lowest or highest mean over tasks that tie orders give each model, in some order of models."""
     columns = [getattr(task, end) for task in tasks]
-    if any(one is None for one in columns):
+    if any(column is None for column in columns):
         return None
     return np.asarray((np.column_stack(columns) @ shares)[order])
 
 
-def _unknown(
+def _explain_unknown(
     units: Sequence[Units], tasks: Sequence[str], groups: Sequence[str], sampling: str, *, has_queries: bool
 ) -> str:
     """Return why nothing can be said of uncertainty; empty if it can."""
-    is_random = sampling == "random"
-    n = sum(one.n_units for one in units)
-    n_effective = sum(one.freedom + 1 for one in units)
-    worth = "" if n_effective == n else f" worth {n_effective:.1f} of equal weight"
-    alone = [name for name in dict.fromkeys(groups) if groups.count(name) == 1]
-    few = [name for name, one in zip(tasks, units, strict=True) if one.n_units < 2]
-    cases = (  # of which the first holds
-        (
-            is_random and len(tasks) < FEWEST_TASKS,
-            f"{format_count(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}",
-        ),
-        (is_random and alone, f"{format_list(alone)}: a group of a single task, whose spread is not known"),
-        (is_random, ""),
-        (not has_queries, "tasks are fixed, and the values of their queries are not known"),
-        (few, f"{format_list(few)}: a single query, whose spread is not known"),
-        (n_effective < FEWEST, f"{n} queries{worth}, and {FEWEST} are the fewest"),
-        (True, ""),
-    )
-    return next(why for holds, why in cases if holds)
+    if sampling == "random":
+        if len(tasks) < FEWEST_TASKS:
+            return f"{format_count(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}"
+        alone = [group for group in dict.fromkeys(groups) if groups.count(group) == 1]
+        if alone:
+            return f"{format_list(alone)}: a group of a single task, whose spread is not known"
+        return ""
+    if not has_queries:
+        return "tasks are fixed, and the values of their queries are not known"
+    with_single_query = [name for name, task in zip(tasks, units, strict=True) if task.n_units < 2]
+    if with_single_query:
+        return f"{format_list(with_single_query)}: a single query, whose spread is not known"
+    n_queries = sum(task.n_units for task in units)
+    n_effective = sum(task.freedom + 1 for task in units)
+    if n_effective >= FEWEST:
+        return ""
+    worth = "" if n_effective == n_queries else f" worth {n_effective:.1f} of equal weight"
+    return f"{n_queries} queries{worth}, and {FEWEST} are the fewest"
 
 
-def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, rng: np.random.Generator) -> Uncertainty:
+def _resample(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, rng: np.random.Generator) -> Uncertainty:
     """Return what resamples say, of tasks whose columns are in the order of the models."""
     groups: list[IntArray] | None = None
     if board.sampling == "fixed":
-        blocks, of_blocks = list(tasks), board.shares.tolist()
+        blocks = list(tasks)
+        shares_of_blocks = board.shares.tolist()
     else:
-        names = np.array(board.groups or [""] * len(tasks))
-        groups = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
-        means = np.vstack([one.means for one in tasks])
-        blocks = [
-            Units(np.arange(means.shape[1]), means[own] * board.shares[own, None], board.shares[own], is_weighted=True)
-            for own in groups
-        ]
-        of_blocks = [float(board.shares[own].sum()) for own in groups]
-    errors, freedom = pairwise_errors(blocks, of_blocks)
+        groups = _find_groups(board.groups or [""] * len(tasks))
+        means = np.vstack([task.means for task in tasks])
+        blocks = [_tasks_as_units(means[group], board.shares[group]) for group in groups]
+        shares_of_blocks = [float(board.shares[group].sum()) for group in groups]
+    errors, freedom = pairwise_errors(blocks, shares_of_blocks)
     totals = resampled_totals(tasks, board.shares, groups, n_resamples=n_resamples, rng=rng)
-    spread = cautious_spread(errors, freedom, blocks, of_blocks)
-    critical = joint_critical_value(blocks, of_blocks, board.confidence_level, n_resamples=n_resamples, rng=rng)
+    spread = cautious_spread(errors, freedom, blocks, shares_of_blocks)
+    critical = joint_critical_value(blocks, shares_of_blocks, board.confidence_level, n_resamples=n_resamples, rng=rng)
     sign = 1.0 if board.higher_is_better else -1.0
     low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
     better = separated(low, high, spread, critical)
-    filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
-    first, last = ranks(sign * filled)
+    middle = (board.mean_low + board.mean_high) / 2
+    centred = totals + middle - totals.mean(axis=0)
+    first, last = ranks(sign * centred)
     summary = summarize_ranks(first, last, board.confidence_level)
+    freedom_of_means = np.minimum(freedom[:-1, -1], MANY)  # the last column is of the means themselves
+    reach = special.stdtrit(freedom_of_means, (1 + board.confidence_level) / 2) * errors[:-1, -1]
     return Uncertainty(
-        reach=special.stdtrit(np.minimum(freedom[:-1, -1], MANY), (1 + board.confidence_level) / 2) * errors[:-1, -1],
+        reach=reach,
         critical=critical,
         better=better,
         rank_low=summary.low,
         rank_high=summary.high,
         p_best=summary.p_best,
     )
+
+
+def _find_groups(groups: Sequence[str]) -> list[IntArray]:
+    """Return the places of the tasks of each group, in order of appearance."""
+    names = np.array(groups)
+    return [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
+
+
+def _tasks_as_units(means: FloatArray, shares: FloatArray) -> Units:
+    """Return the tasks of a group, with the means of models on each, as what is resampled."""
+    return Units(np.arange(means.shape[1]), means * shares[:, None], shares, is_weighted=True)

@@ -1,6 +1,7 @@
 """Results in a long table: a row for each task and model, or for each query of them too."""
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,61 +41,108 @@ def as_table(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
 
 def read_table(frame: pl.DataFrame, path: Path | None, measure: MeasureLike | None) -> TaskResults:
     """Read a long table, of a file or not: a row for each task and model, or for each query of them too."""
-    names = {name: next((one for one in known if one in frame.columns), None) for name, known in NAMES.items()}
-    lacking = [name for name in NEEDED if names[name] is None]
-    if lacking:
-        raise ColumnError(
-            f"no column {lacking[0]!r} in the table of results: found {', '.join(map(repr, frame.columns))}",
-            allowed=f"one of {', '.join(NAMES[lacking[0]])}",
-            path=path,
-        )
-    others = [name for name in frame.columns if name not in names.values()]
-    own = {name: pl.col(column) for name, column in names.items() if column is not None}
-    text = {name: one.cast(pl.String).str.strip_chars() for name, one in own.items() if name != "value"}
-    number = own["value"].str.strip_chars() if frame.select(own["value"]).dtypes[0] == pl.String else own["value"]
-    table = frame.select(
-        *(one.alias(name) for name, one in text.items()),
-        pl.when(number.cast(pl.String) != "").then(number).cast(pl.Float64, strict=False).alias("value"),
-        own["value"].cast(pl.String).alias("written"),
-        *(pl.col(name).cast(pl.String) for name in others if name not in NAMES),
-    )
-    table, of = _of_measure(table, measure)
+    names = _find_columns(frame, path)
+    other_names = [name for name in frame.columns if name not in (*names.values(), *NAMES)]
+    table = _select_columns(frame, names, other_names)
+    table, measure_name = _select_measure(table, measure)
     _check_rows(table, path)
     table = table.filter(pl.col("value").is_not_null())
     notes: list[str] = []
     tasks = []
-    for (task,), rows in table.group_by("task", maintain_order=True):
-        if "query_id" not in table.columns:
-            tasks.append(Task(str(task), tuple(rows["model"]), rows["value"].to_numpy()[None, :], has_queries=False))
-            continue
-        # a name that no model has, as theirs are stripped
-        wide = rows.rename({"query_id": " "}).pivot(on="model", index=" ", values="value")
-        models = tuple(wide.columns[1:])
-        values = wide.select(models).fill_null(math.nan).to_numpy()
-        tasks.append(Task(str(task), models, values[find_complete_queries(str(task), models, values, notes)]))
+    for (name,), rows in table.group_by("task", maintain_order=True):
+        tasks.append(_read_task(str(name), rows, notes))
     if not tasks:
         raise DataError("the table of results has no value", path=path)
-    known = None if of is None else measure_named(of)
-    pairs = {name: table.select("task", name).unique() for name in others if name not in NAMES}
-    said = {name: dict(own.iter_rows()) for name, own in pairs.items() if own["task"].n_unique() == len(own)}
-    return TaskResults(tuple(tasks), of or "value", known.higher_is_better if known else True, tuple(notes), said)
+    known = None if measure_name is None else measure_named(measure_name)
+    return TaskResults(
+        tuple(tasks),
+        measure=measure_name or "value",
+        higher_is_better=known.higher_is_better if known else True,
+        notes=tuple(notes),
+        columns=_describe_tasks(table, other_names),
+    )
 
 
-def _of_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[pl.DataFrame, str | None]:
+def _find_columns(frame: pl.DataFrame, path: Path | None) -> dict[str, str]:
+    """Return the column of each part of a result that the table has; raise `ColumnError` if it lacks a needed one."""
+    columns = {}
+    for name, usual_names in NAMES.items():
+        for usual_name in usual_names:
+            if usual_name in frame.columns:
+                columns[name] = usual_name
+                break
+    for name in NEEDED:
+        if name not in columns:
+            raise ColumnError(
+                f"no column {name!r} in the table of results: found {', '.join(map(repr, frame.columns))}",
+                allowed=f"one of {', '.join(NAMES[name])}",
+                path=path,
+            )
+    return columns
+
+
+def _select_columns(frame: pl.DataFrame, names: Mapping[str, str], other_names: Sequence[str]) -> pl.DataFrame:
+    """Return the columns of results under our names, also the value as it is written, and others as text."""
+    texts = []
+    for name, column in names.items():
+        if name != "value":
+            texts.append(pl.col(column).cast(pl.String).str.strip_chars().alias(name))
+    value = pl.col(names["value"])
+    written = value.cast(pl.String)
+    if frame.schema[names["value"]] == pl.String:
+        value = value.str.strip_chars()
+    number = pl.when(value.cast(pl.String) != "").then(value).cast(pl.Float64, strict=False)
+    others = [pl.col(name).cast(pl.String) for name in other_names]
+    return frame.select(*texts, number.alias("value"), written.alias("written"), *others)
+
+
+def _read_task(name: str, rows: pl.DataFrame, notes: list[str]) -> Task:
+    """Return the values of models on a task; count the queries that lack a model in a note."""
+    if "query_id" not in rows.columns:
+        return Task(name, tuple(rows["model"]), rows["value"].to_numpy()[None, :], has_queries=False)
+    # a name that no model has, as theirs are stripped
+    wide = rows.rename({"query_id": " "}).pivot(on="model", index=" ", values="value")
+    models = tuple(wide.columns[1:])
+    values = wide.select(models).fill_null(math.nan).to_numpy()
+    is_complete = find_complete_queries(name, models, values, notes)
+    return Task(name, models, values[is_complete])
+
+
+def _describe_tasks(table: pl.DataFrame, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return what other columns say of each task, of those that say one text of each."""
+    texts: dict[str, dict[str, str]] = {}
+    for name in names:
+        pairs = table.select("task", name).unique()
+        if pairs["task"].n_unique() == len(pairs):
+            texts[name] = dict(pairs.iter_rows())
+    return texts
+
+
+def _select_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[pl.DataFrame, str | None]:
     """Return the rows of one measure of a table that names some, and its name."""
     if "measure" not in table.columns:
         return table, None if measure is None else str(measure)
     by_task = table.group_by("task", maintain_order=True).agg(pl.col("measure").unique(maintain_order=True))
-    lists = by_task["measure"].to_list()
-    shared = [name for name in lists[0] if all(name in other for other in lists)]
-    chosen = shared[0] if measure is None and shared else str(measure)
+    measures_of_tasks = by_task["measure"].to_list()
+    shared = set(measures_of_tasks[0]).intersection(*measures_of_tasks)
+    if measure is None and shared:
+        chosen = next(name for name in measures_of_tasks[0] if name in shared)
+    else:
+        chosen = str(measure)
     if chosen not in shared:
-        lacking, held = next((row for row in by_task.iter_rows() if chosen not in row[1]), by_task.row(-1))
-        raise DataError(
-            f"task {lacking} has no value by {chosen}" if measure else "the tasks have no measure in common",
-            found=f"{', '.join(held)} of {lacking}",
-        )
+        raise _error_of_measure(by_task, chosen, is_asked=bool(measure))
     return table.filter(pl.col("measure") == chosen).drop("measure"), chosen
+
+
+def _error_of_measure(by_task: pl.DataFrame, measure: str, *, is_asked: bool) -> DataError:
+    """Return the error for a measure that a task lacks; it shows the measures of the first such task."""
+    task, measures = by_task.row(-1)
+    for name, measures_of_task in by_task.iter_rows():
+        if measure not in measures_of_task:
+            task, measures = name, measures_of_task
+            break
+    message = f"task {task} has no value by {measure}" if is_asked else "the tasks have no measure in common"
+    return DataError(message, found=f"{', '.join(measures)} of {task}")
 
 
 def _check_rows(table: pl.DataFrame, path: Path | None) -> None:
