@@ -27,6 +27,7 @@ from deadheat.plugins.dense.lists import Lists
 from deadheat.plugins.recommender.concentration import gini
 from deadheat.plugins.recommender.exposed_items import (
     ExposedItems,
+    GroupSums,
     JudgedItems,
     compute_expected_exposure,
     find_exposed_items,
@@ -234,45 +235,62 @@ def exposure(
     check_form(options_of_matrix, options_of_runs, is_matrix=is_array(sources[0]), duplicates=duplicates)
     if qrels is None and target == "relevant":
         raise ParameterError("needs qrels", argument="target", given=target)
-    name = "scores"
-    notes: list[str] = []
     if is_array(sources[0]):
-        lists, judgments = _read_matrices(sources, qrels, **options_of_matrix)
+        data = _read_matrices(sources, qrels, **options_of_matrix)
     else:
         runs = [Run.of(source, ascending=ascending, duplicates=duplicates) for source in sources]
-        lists, judgments = _read_runs(runs, qrels, score_precision)
-        name = runs[0].name
-        for run_of_source in runs:
-            notes += [note for note in run_of_source.notes if note not in notes]
+        data = _read_runs(runs, qrels, score_precision)
     items_of_group: dict[str, list[str]] = {}
     if groups is not None:
-        items_of_group = read_groups(_group_columns(groups, lists[0]))
+        items_of_group = read_groups(_group_columns(groups, data.lists[0]))
     weigh_ranks = _weigh_ranks(discount, cutoff)
-    exposed = find_exposed_items(lists, judgments, items_of_group, weigh_ranks, is_endless=target == "relevant")
-    sums = sum_over_groups(exposed, items_of_group) if items_of_group else None
+    exposed = find_exposed_items(
+        data.lists, data.judgments, items_of_group, weigh_ranks, is_endless=target == "relevant"
+    )
+    sums = table_of_groups = pairs = None
+    if items_of_group:
+        sums = sum_over_groups(exposed, items_of_group)
+        table_of_groups = tabulate_groups(exposed, items_of_group, sums)
+        pairs = _compare_groups(exposed, items_of_group, sums, confidence_level)
     expected = compute_expected_exposure(exposed, sums)
-    pairs = None
-    if sums is not None and len(items_of_group) <= MOST_GROUPS:
-        n_items = {group: len(items) for group, items in items_of_group.items()}
-        is_judged = exposed.is_judged if exposed.has_target else None
-        pairs = tabulate_pairs(n_items, sums.exposure, sums.target, is_judged, confidence_level)
     queries = pl.DataFrame({"query_id": exposed.query_ids, **expected.by_query})
+    n_queries = len(exposed.query_ids)
     return Exposure(
-        name=run.name if is_system(run) else name,
+        name=run.name if is_system(run) else data.name,
         discount=discount if isinstance(discount, str) else getattr(discount, "__name__", "a function"),
         cutoff=cutoff,
         n_runs=len(sources),
-        n_queries=len(exposed.query_ids),
-        n_judged=None if judgments is None else int(exposed.is_judged.sum()),
+        n_queries=n_queries,
+        n_judged=None if data.judgments is None else int(exposed.is_judged.sum()),
         items=tabulate_items(exposed, items_of_group),
         queries=queries.with_columns(pl.col(pl.Float64).fill_nan(None)),
-        groups=None if sums is None else tabulate_groups(exposed, items_of_group, sums),
+        groups=table_of_groups,
         pairs=pairs,
         amortised=expected.amortised,
         confidence_level=confidence_level,
-        unknown="" if pairs is None else why_unknown(0.0, 1.0, len(exposed.query_ids), None, "t"),
-        notes=(*notes, *_describe_data(exposed, lists, items_of_group)),
+        unknown="" if pairs is None else why_unknown(0.0, 1.0, n_queries, None, "t"),
+        notes=(*data.notes, *_describe_data(exposed, data.lists, items_of_group)),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What is read of runs or matrices, and of judgments.
+
+    Attributes
+    ----------
+    name : str
+    lists : list of Lists
+        Of each run.
+    judgments : JudgedItems or None
+    notes : tuple of str
+        What was assumed to read the runs.
+    """
+
+    name: str
+    lists: list[Lists]
+    judgments: JudgedItems | None
+    notes: tuple[str, ...] = ()
 
 
 def _list_runs(run: Any) -> Sequence[Source]:  # noqa: ANN401 - whatever a run may be
@@ -311,35 +329,49 @@ def _read_matrices(
     matrices: Sequence[Any],
     relevant: Source | None,
     **options: Any,  # noqa: ANN401 - of count_dense
-) -> tuple[list[Lists], JudgedItems | None]:
+) -> _Data:
     """Return the lists of matrices of scores, whole, and what is judged."""
     depth = int(matrices[0].shape[-1])
     labels = NOTHING if relevant is None else relevant
     counted = [count_dense(matrix, labels, depth=depth, **options) for matrix in matrices]
     lists = [placements.lists for placements in counted if placements.lists is not None]
-    if relevant is None:
-        return lists, None
-    first = counted[0]
-    return lists, JudgedItems(first.query_ids[first.query], first.doc_ids, first.relevance)
+    judgments = None
+    if relevant is not None:
+        first = counted[0]
+        judgments = JudgedItems(first.query_ids[first.query], first.doc_ids, first.relevance)
+    return _Data("scores", lists, judgments)
 
 
-def _read_runs(
-    runs: Sequence[Run], qrels: Source | None, score_precision: ScorePrecision
-) -> tuple[list[Lists], JudgedItems | None]:
-    """Return the lists of runs, and what is judged: each pair once, with its highest relevance."""
+def _read_runs(runs: Sequence[Run], qrels: Source | None, score_precision: ScorePrecision) -> _Data:
+    """Return the lists of runs, and what is judged; the name is that of the first run."""
     judgments = None if qrels is None else Qrels.of(qrels)
     for run in runs:
         run.check_duplicates()
     if judgments is not None:
         judgments.check_duplicates()
     lists = [Lists.of_run(run, score_precision) for run in runs]
-    if judgments is None:
-        return lists, None
+    notes = tuple(dict.fromkeys(note for run in runs for note in run.notes))
+    return _Data(runs[0].name, lists, None if judgments is None else _judge_items(judgments), notes)
+
+
+def _judge_items(judgments: Qrels) -> JudgedItems:
+    """Return each judged pair once, with its highest relevance."""
     pairs = judgments.to_polars().group_by("query_id", "doc_id").agg(pl.col("relevance").max())
     pairs = pairs.sort("query_id", "doc_id")
     query_ids = np.array(pairs["query_id"].to_list(), object)
     doc_ids = np.array(pairs["doc_id"].to_list(), object)
-    return lists, JudgedItems(query_ids, doc_ids, pairs["relevance"].to_numpy())
+    return JudgedItems(query_ids, doc_ids, pairs["relevance"].to_numpy())
+
+
+def _compare_groups(
+    exposed: ExposedItems, items_of_group: Mapping[str, Sequence[str]], sums: GroupSums, confidence_level: float
+) -> pl.DataFrame | None:
+    """Return the pairs of groups as a table; None where there are too many."""
+    if len(items_of_group) > MOST_GROUPS:
+        return None
+    n_items = {group: len(items) for group, items in items_of_group.items()}
+    is_judged = exposed.is_judged if exposed.has_target else None
+    return tabulate_pairs(n_items, sums.exposure, sums.target, is_judged, confidence_level)
 
 
 def _weigh_ranks(discount: Discount, cutoff: int | None) -> Callable[[int], FloatArray]:

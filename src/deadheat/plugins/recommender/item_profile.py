@@ -1,8 +1,9 @@
 """item_profile(): which items a run recommends: coverage, concentration, popularity, tail and novelty."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -298,64 +299,124 @@ def profile_of(
             given=n_items,
             allowed=f"{len(catalogue)} or more, the items that the run or the popularity has",
         )
-    top, inside = _top(lists, cutoff)
-    exposure, missed = sum_by_code(top.document, inside / top.tied, len(catalogue)), np.ones(len(catalogue))
-    np.multiply.at(missed, top.document, 1 - inside / top.tied)
+    top = _select_top(lists, cutoff)
+    exposure = sum_by_code(top.lists.document, top.share, len(catalogue))
     items: dict[str, object] = {"doc_id": catalogue, "exposure": exposure}
-    values = {}
+    item_values: dict[str, FloatArray] = {}
+    n_head = 0
     if known is not None:
-        n_unknown = sum(one not in known for one, own in zip(catalogue, exposure.tolist(), strict=True) if own)
+        n_unknown = _count_unknown(catalogue, exposure, known)
         if n_unknown:
             notes = (*notes, f"{format_count(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
-        of_item = np.array([known.get(one, 0.0) for one in catalogue])
-        values = _values(of_item, size, head, users)
-        items["popularity"] = of_item
-    found = {name: _of_lists(top, inside, of_item) for name, of_item in values.items()}
+        popularity_of_items = np.array([known.get(doc_id, 0.0) for doc_id in catalogue])
+        items["popularity"] = popularity_of_items
+        item_values = _values(popularity_of_items, size, head, users)
+        n_head = int((item_values["tail_share"] == 0).sum())
+    means = {name: _average_over_top(top, values) for name, values in item_values.items()}
     check_threads()
     return ItemProfile(
         name=name,
         cutoff=cutoff,
-        n_queries=len(top.query_ids),
+        n_queries=len(top.lists.query_ids),
         n_items=size,
-        coverage=float((1 - missed).sum() / size) if size else np.nan,
+        coverage=_coverage(top, len(catalogue), size),
         gini=gini(exposure, size),
         entropy=entropy(exposure),
-        query_ids=top.query_ids,
-        **{name: found[name][0] if name in found else None for name in OF_QUERIES},
-        tie_min={name: ends[1] for name, ends in found.items()},
-        tie_max={name: ends[2] for name, ends in found.items()},
+        query_ids=top.lists.query_ids,
+        **{name: means[name].mean if name in means else None for name in OF_QUERIES},
+        tie_min={name: mean.low for name, mean in means.items()},
+        tie_max={name: mean.high for name, mean in means.items()},
         head=float(head),
-        n_head=0 if known is None else int((values["tail_share"] == 0).sum()),
+        n_head=n_head,
         n_users=None if known is None else users,
         exposure=pl.DataFrame(items, schema_overrides={"doc_id": pl.String}),
         notes=notes,
     )
 
 
-def _top(lists: Lists, cutoff: int) -> tuple[Lists, IntArray]:
-    """Return what may be in the top k of the lists that have an item, and how many ranks of its tie are in it."""
+@dataclass(frozen=True, eq=False)
+class _Top:
+    """The top k of lists.
+
+    Attributes
+    ----------
+    lists : Lists
+        Only the entries that may be in the top k, of the queries that have some.
+    inside : ndarray of int, shape (n_entries,)
+        Of each entry how many ranks of its tie are in the top k.
+    """
+
+    lists: Lists
+    inside: IntArray
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """The probability of each entry to be in the top k, over the orders of its tie."""
+        return self.inside / self.lists.tied
+
+
+@dataclass(frozen=True, eq=False)
+class _ListMeans:
+    """Of the top k of each list the mean of a number of its items, and the least and greatest over tie orders.
+
+    Attributes
+    ----------
+    mean, low, high : ndarray of float, shape (n_queries,)
+    """
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def _select_top(lists: Lists, cutoff: int) -> _Top:
+    """Return what may be in the top k of the lists that have an item."""
     is_in = lists.above < cutoff
-    query, document, above, tied = (one[is_in] for one in (lists.query, lists.document, lists.above, lists.tied))
+    query = lists.query[is_in]
+    above = lists.above[is_in]
+    tied = lists.tied[is_in]
     starts = run_starts(query)
     code = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(query)))
-    return (
-        Lists(lists.query_ids[query[starts]], lists.doc_ids, code, document, above, tied),
-        np.minimum(cutoff - above, tied),
-    )
+    entries = Lists(lists.query_ids[query[starts]], lists.doc_ids, code, lists.document[is_in], above, tied)
+    return _Top(entries, np.minimum(cutoff - above, tied))
 
 
-def _of_lists(top: Lists, inside: IntArray, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean of what the items of each top k count, and the least and greatest one over tie orders."""
-    size, value, share = len(top.query_ids), of_item[top.document], inside / top.tied
-    order = np.lexsort((value, top.above, top.query))
-    query, ordered = top.query[order], value[order]
-    starts = run_starts(query, top.above[order])
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    is_low, is_high = place < inside[order], place >= (top.tied - inside)[order]
-    n = np.round(sum_by_code(top.query, share, size))  # the lesser of the cutoff and the length of the list
+def _count_unknown(catalogue: Sequence[str], exposure: FloatArray, known: Mapping[str, float]) -> int:
+    """Return how many items of the top k have no popularity."""
+    n_unknown = 0
+    for doc_id, exposure_of_item in zip(catalogue, exposure.tolist(), strict=True):
+        if exposure_of_item and doc_id not in known:
+            n_unknown += 1
+    return n_unknown
+
+
+def _coverage(top: _Top, n_documents: int, size: int) -> float:
+    """Return the expected share of the catalogue, of this size, that is in some top k; NaN of an empty one."""
+    if not size:
+        return np.nan
+    missed = np.ones(n_documents)
+    np.multiply.at(missed, top.lists.document, 1 - top.share)
+    return float((1 - missed).sum() / size)
+
+
+def _average_over_top(top: _Top, item_values: FloatArray) -> _ListMeans:
+    """Return the mean of these values of the items in each top k, and its range over tie orders."""
+    n_queries = len(top.lists.query_ids)
+    values = item_values[top.lists.document]
     # in the order of the values, as that of the documents of a tie is any
-    mean, low, high = (sum_by_code(query, ordered * one, size) / n for one in (share[order], is_low, is_high))
-    return mean, low, high
+    order = np.lexsort((values, top.lists.above, top.lists.query))
+    query = top.lists.query[order]
+    ordered = values[order]
+    inside = top.inside[order]
+    tied = top.lists.tied[order]
+    starts = run_starts(query, top.lists.above[order])
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    n = np.round(sum_by_code(top.lists.query, top.share, n_queries))  # min(cutoff, the length of the list)
+    return _ListMeans(
+        mean=sum_by_code(query, ordered * top.share[order], n_queries) / n,
+        low=sum_by_code(query, ordered * (place < inside), n_queries) / n,
+        high=sum_by_code(query, ordered * (place >= tied - inside), n_queries) / n,
+    )
 
 
 def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
@@ -366,13 +427,15 @@ def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> d
     if n_users < most:
         raise ParameterError(f"is less than {most:g}, the users of one item", argument="n_users", given=n_users)
     n_head = math.floor(head * size + 1e-9)
-    ordered = np.sort(np.append(popularity, np.zeros(size - len(popularity))))[::-1]
-    border = ordered[n_head] if n_head < size else -np.inf  # the first that is not in the head
+    without_popularity = np.zeros(size - len(popularity))
+    descending = np.sort(np.append(popularity, without_popularity))[::-1]
+    first_of_tail = descending[n_head] if n_head < size else -np.inf
     least = popularity[popularity > 0].min(initial=1.0)
+    share_of_users = np.maximum(popularity, least) / n_users
     return {
         "average_popularity": popularity,
-        "tail_share": (popularity <= border) * 1.0,
-        "novelty": np.maximum(-np.log2(np.maximum(popularity, least) / n_users), 0.0),
+        "tail_share": (popularity <= first_of_tail) * 1.0,
+        "novelty": np.maximum(-np.log2(share_of_users), 0.0),
     }
 
 
