@@ -1,8 +1,9 @@
-"""Spark on two cores of this machine: placements, and means by group with their intervals."""
+"""Spark on two cores of this machine: placements, and means by group with their intervals, also by sums alone."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import sys
@@ -38,13 +39,16 @@ def spark(setting: Setting) -> Iterator[Row]:
         lines = {
             "placements": f"{label}: placements, warm",
             "by": f"{label}: {MEASURE} by {N_GROUPS} groups with an interval each, warm",
+            "sums": f"{label}: the same by evaluate_spark, of which only sums come here, warm",
         }
         for work, line in lines.items():
             seconds = {name: statistics.median(walls) for name, walls in taken["wall"][work].items()}
             cpu = {name: statistics.median(values) for name, values in taken["cpu"][work].items()}
-            detail = ", ".join(f"{name} {seconds[name]:.1f} s (CPU {cpu[name]:.1f} s)" for name in seconds)
+            details = [f"{name} {seconds[name]:.1f} s (CPU {cpu[name]:.1f} s)" for name in seconds]
+            details.append("equal results" if work != "sums" else "means equal to 12 digits")
+            detail = ", ".join(details[:-1]) + "; " + details[-1]
             memory = f"this process, the JVM and its workers {taken['peak'] / GB:.2f} GB"
-            yield Row(line, "-", f"{seconds['Spark']:.1f} s", None, f"{detail}; equal results", memory)
+            yield Row(line, "-", f"{seconds['Spark']:.1f} s", None, detail, memory)
 
 
 def measure(qrels_path: str, run_path: str, repeats: str, n_partitions: str) -> dict[str, Any]:
@@ -73,23 +77,29 @@ def measure(qrels_path: str, run_path: str, repeats: str, n_partitions: str) -> 
     query_ids = qrels.to_polars()["query_id"].unique().sort()
     groups = (pl.int_range(len(query_ids), eager=True) % N_GROUPS).cast(pl.String)
     table = pl.DataFrame({"query_id": query_ids, "group": groups})
+    qrels_in_spark = session.createDataFrame(qrels.to_polars().to_arrow())
+    table_in_spark = session.createDataFrame(table.to_arrow())
     runs: dict[str, Callable[[], Any]] = {"Spark": lambda: session.read.parquet(run_path), "Polars": lambda: run_path}
     works: dict[str, Callable[[Any], Any]] = {
         "placements": lambda run: dh.place(qrels, run),
         "by": lambda run: intervals_by_group(dh.evaluate(qrels, run, MEASURE), table),
+        "sums": lambda run: dh.evaluate_spark(qrels_in_spark, run, MEASURE, by="group", queries=table_in_spark),
     }
     compare_placements(*(works["placements"](make()) for make in runs.values()))  # the first call starts workers
     by_spark, by_polars = (works["by"](make()) for make in runs.values())
     assert by_spark == by_polars
-    wall: Taken = {work: {name: [] for name in runs} for work in works}
-    cpu: Taken = {work: {name: [] for name in runs} for work in works}
+    check_sums(works["sums"](runs["Spark"]()), by_polars)
+    wall: Taken = {work: {} for work in works}
+    cpu: Taken = {work: {} for work in works}
     for work, call in works.items():
         for _ in range(int(repeats)):
             for name, make in runs.items():
+                if work == "sums" and name == "Polars":
+                    continue
                 begin, before = time.perf_counter(), usage_of_tree()
                 call(make())
-                wall[work][name].append(time.perf_counter() - begin)
-                cpu[work][name].append(usage_of_tree().cpu - before.cpu)
+                wall[work].setdefault(name, []).append(time.perf_counter() - begin)
+                cpu[work].setdefault(name, []).append(usage_of_tree().cpu - before.cpu)
     peak = usage_of_tree().peak
     session.stop()
     return {"wall": wall, "cpu": cpu, "peak": peak}
@@ -102,6 +112,12 @@ def intervals_by_group(evaluation: dh.Evaluation, table: pl.DataFrame) -> dict[s
         interval = stratum[MEASURE].interval()
         found[str(group)] = float(stratum[MEASURE].mean), interval.low, interval.high
     return found
+
+
+def check_sums(table: pl.DataFrame, by_group: dict[str, tuple[float, float, float]]) -> None:
+    """Raise if the means of `evaluate_spark` are not those of the groups; their intervals are of another method."""
+    for group, mean in table.select("group", "mean").rows():
+        assert math.isclose(mean, by_group[group][0], rel_tol=1e-12), group
 
 
 def compare_placements(by_spark: dh.Placements, by_polars: dh.Placements) -> None:

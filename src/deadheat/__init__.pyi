@@ -40,6 +40,7 @@ from deadheat.plugins.compat.explain import explain
 from deadheat.plugins.compat.explanation import Explanation
 from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
+from deadheat.plugins.engines.spark_sums import evaluate_spark
 from deadheat.plugins.fusion.fuse import fuse
 from deadheat.plugins.fusion.tuned import TunedFusion
 from deadheat.plugins.fusion.tuning import tune_fusion
@@ -134,6 +135,7 @@ __all__ = [
     "evaluate_columns",
     "evaluate_dense",
     "evaluate_embeddings",
+    "evaluate_spark",
     "evaluate_with_confidence",
     "explain",
     "exposure",

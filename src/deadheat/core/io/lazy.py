@@ -51,6 +51,10 @@ class WrongRows:
     beyond: str | None = None
     with_nul: str | None = None
 
+    def __bool__(self) -> bool:
+        """Whether a row is wrong; a table without rows is judged by `Reading.check` alone."""
+        return bool(self.n_without_id or self.n_bad or self.beyond is not None or self.with_nul is not None)
+
 
 @dataclass(frozen=True, eq=False)
 class CheckedRows:

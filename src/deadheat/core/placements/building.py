@@ -156,7 +156,9 @@ def sort_judgments(query: IntArray, relevance: FloatArray) -> tuple[IntArray, Fl
     return sorted_query, sorted_query * width + high - numbers
 
 
-def build_from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
+def build_from_frames(
+    qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame, *, is_part: bool = False
+) -> Placements:
     """Return placements of the frames in which an engine has counted.
 
     Parameters
@@ -166,13 +168,20 @@ def build_from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.Dat
         query_id, n_retrieved and, if known, ends_in_tie, top_score and retrieves_itself of every query of the run.
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
+    is_part : bool, default False
+        Whether these are some queries of many, of which the run may have none.
+
+    Raises
+    ------
+    DataError
+        The run has none of the queries, and they are not a part; or a judged document was retrieved twice.
     """
     check_placed_once(run, rows)
     codes, judged_query, judged_relevance = qrels.in_order
     queries = codes.join(counts, on="query_id", how="left", maintain_order="left")
     query_ids = queries["query_id"].to_list()
     unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
-    if not queries["n_retrieved"].count():
+    if not queries["n_retrieved"].count() and not is_part:
         refuse_no_common_query(qrels, run, query_ids, unjudged)
     if run.by_keys is not None and "top_score" in queries.columns:
         queries = queries.drop("top_score")  # scores by several keys are ranks

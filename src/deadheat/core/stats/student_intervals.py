@@ -82,16 +82,31 @@ def skewed_t_bounds(units: Units, level: float) -> FloatArray:
     squares = (residuals**2).sum(axis=0)
     scale = np.where(squares > 0, squares, 1.0)
     skew = ((residuals / np.sqrt(scale)) ** 3).sum(axis=0)
+    return skewed_t_of_moments(units.means, units.standard_errors, skew, units.freedom, level)
+
+
+def skewed_t_of_moments(
+    means: FloatArray, errors: FloatArray, skew: FloatArray, freedom: FloatArray | float, level: float
+) -> FloatArray:
+    """Return the bounds of :func:`skewed_t_bounds`, shape (2, n_columns), of what these need of the values.
+
+    Parameters
+    ----------
+    means, errors, skew : ndarray of float, shape (n_columns,)
+        The mean, its standard error, and a in the formula.
+    freedom : ndarray of float, shape (n_columns,), or float
+        Degrees of freedom of Student's t.
+    level : float
+    """
     skew = np.where(np.abs(skew) < LEAST_SKEW, LEAST_SKEW, skew)
-    quantile = special.stdtrit(units.freedom, (1 + level) / 2)
+    quantile = special.stdtrit(freedom, (1 + level) / 2)
     t_of_high = _invert_transformation(-quantile, skew)
     t_of_low = _invert_transformation(quantile, skew)
-    errors = units.standard_errors
-    low = units.means - np.maximum(t_of_low, quantile) * errors
-    high = units.means - np.minimum(t_of_high, -quantile) * errors
+    low = means - np.maximum(t_of_low, quantile) * errors
+    high = means - np.minimum(t_of_high, -quantile) * errors
     return np.stack([low, high])
 
 
-def _invert_transformation(z: float, skew: FloatArray) -> FloatArray:
+def _invert_transformation(z: FloatArray | float, skew: FloatArray) -> FloatArray:
     """Return the t that Hall's transformation takes to z."""
     return 3 / skew * (np.cbrt(1 + skew * (z - skew / 6)) - 1)

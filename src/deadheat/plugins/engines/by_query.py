@@ -145,8 +145,7 @@ def look_at(
     rows, wrong = checked.frame, checked.wrong
     query_runs: IdRuns | None = checked.query_runs
     found = [make_results(ROWS, doc_id=[json.dumps(astuple(wrong))])]
-    has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
-    if has_wrong or not wrong.n_rows:
+    if wrong or not wrong.n_rows:
         return found
     if checked.excluded is not None:
         found.append(make_results(EXCLUDED, **checked.excluded.to_dict()))
@@ -200,8 +199,27 @@ def _said_by_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         return _said_of_partition(look, sent, batches)
 
+    return collect_from_workers(raw, work, IN_SPARK)
+
+
+def collect_from_workers(frame: Any, work: Callable[[Iterable[Any]], Iterator[Any]], schema: str) -> pl.DataFrame:  # noqa: ANN401 - of Spark
+    """Return what the workers of Spark say of a frame, of which each partition gets all rows of its queries.
+
+    Parameters
+    ----------
+    frame : frame of Spark
+    work : callable
+        Takes the Arrow batches of a partition, and yields batches. It is sent to the workers.
+    schema : str
+        The columns of these batches, as Spark writes them.
+
+    Raises
+    ------
+    MissingDependencyError
+        The workers lack a module.
+    """
     try:
-        table = raw.repartition("query_id").mapInArrow(work, IN_SPARK).toArrow()
+        table = frame.repartition("query_id").mapInArrow(work, schema).toArrow()
     except Exception as error:
         if lacking := MISSING_MODULE.search(str(error)):
             raise MissingDependencyError(
