@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,24 @@ from support.command import call, names_in, ok
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 3 == 0:d}\n" for q in range(12) for d in range(6))
 
 
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of judgments, two runs and their saved evaluations, which each test has a copy of."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    (folder / "qrels.txt").write_text(QRELS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, step in (("one", 2), ("other", 3)):
+            rows = [f"q{q} Q0 d{d} 1 {(q * step + d) % 4} t\n" for q in range(12) for d in range(6)]
+            (folder / f"{name}.run").write_text("".join(rows))
+            ok("evaluate", "qrels.txt", f"{name}.run", "-m", "nDCG@5 RR", "--save", f"{name}.json")
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, evaluated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(evaluated, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    for name, step in (("one", 2), ("other", 3)):
-        rows = [f"q{q} Q0 d{d} 1 {(q * step + d) % 4} t\n" for q in range(12) for d in range(6)]
-        (tmp_path / f"{name}.run").write_text("".join(rows))
-        ok("evaluate", "qrels.txt", f"{name}.run", "-m", "nDCG@5 RR", "--save", f"{name}.json")
     return tmp_path
 
 

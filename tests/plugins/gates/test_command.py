@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -34,14 +35,22 @@ checks = ["RR > 0.7", "tie_min(RR) >= 0.6"]
 """
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of judgments, runs and saved evaluations, which each test has a copy of."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    (folder / "qrels.txt").write_text(QRELS)
     for name, text in RUNS.items():
-        (tmp_path / f"{name}.run").write_text(text)
-        evaluation = dh.evaluate(tmp_path / "qrels.txt", tmp_path / f"{name}.run", ["RR", "P@1", "MR"])
-        evaluation.save(tmp_path / "results" / f"{name}.json")
-    (tmp_path / "results" / "old.parquet").touch()
+        (folder / f"{name}.run").write_text(text)
+        evaluation = dh.evaluate(folder / "qrels.txt", folder / f"{name}.run", ["RR", "P@1", "MR"])
+        evaluation.save(folder / "results" / f"{name}.json")
+    (folder / "results" / "old.parquet").touch()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, evaluated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(evaluated, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
