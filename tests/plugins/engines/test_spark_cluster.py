@@ -101,6 +101,8 @@ for kind, most in (("sent", passes.MOST_SENT), ("shuffled", 0)):
     for ties in ("expected", "doc_id"):
         evaluation = dh.evaluate(spark.read.parquet(qrels), spark.read.parquet(run), measures, ties=ties)
         found[f"{kind} {ties}"] = {name: evaluation[name].values.tolist() for name in measures}
+sums = dh.evaluate_spark(spark.read.parquet(qrels), spark.read.parquet(run), measures)
+found["sums"] = dict(zip(sums["measure"], sums["mean"]))
 profile = dh.tie_profile(spark.read.parquet(run))
 found["ties"] = [profile.n_ties, profile.n_tied, profile.n_levels, profile.decimals]
 try:
@@ -150,6 +152,7 @@ def test_by_way_of_connect(two_workers: Cluster, data: Path, tmp_path: Path) -> 
         evaluation = dh.evaluate(qrels, run, MEASURES, ties=ties)
         expected = {name: evaluation[name].values.tolist() for name in MEASURES}
         assert found[f"sent {ties}"] == found[f"shuffled {ties}"] == expected
+    assert found["sums"] == pytest.approx(dh.evaluate(qrels, run, MEASURES).means(), rel=1e-12)
     profile = dh.tie_profile(run)
     assert found["ties"] == [profile.n_ties, profile.n_tied, profile.n_levels, profile.decimals]
     assert "is retrieved 2 times for query" in found["error"]
