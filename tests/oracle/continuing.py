@@ -5,6 +5,7 @@ Conventions of the arguments stand in `reference`.
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import scipy
 
@@ -38,6 +39,7 @@ def _per_document(gains: list[float], goes_on: GoesOn, n_ranks: int, rest: Calla
     return ratio(total, read)
 
 
+@cache
 def _squares_from(start: float) -> float:
     """Return 1/start^2 + 1/(start + 1)^2 + ..."""
     return float(scipy.special.polygamma(1, start))

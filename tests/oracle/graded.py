@@ -5,6 +5,7 @@ Conventions of the arguments stand in `reference`.
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import TypeAlias
 
 from oracle.binary import Judged, Ranking, count_hits, count_relevant, is_relevant, ranks_of, ratio
@@ -26,6 +27,7 @@ def _gain(relevance: float | None, gain: Gain, negative: str = "zero") -> float:
     raise ValueError(gain)
 
 
+@cache
 def _weight(rank: int, discount: str) -> float:
     name, _, rest = discount.rstrip(")").partition("(")
     arguments = [math.e if argument.strip() == "e" else float(argument) for argument in rest.split(",") if argument]

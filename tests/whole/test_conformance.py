@@ -7,7 +7,7 @@ import pytest
 
 import deadheat as dh
 from oracle.expected import expected_moments
-from oracle.orders import tie_groups
+from oracle.orders import count_orders, tie_groups
 from oracle.random_cases import BATCHES, Batch, Case
 from oracle.reference import REFERENCE
 from oracle.variants import VARIANTS, Variant
@@ -15,6 +15,7 @@ from oracle.variants import VARIANTS, Variant
 TOLERANCE = 1e-12
 COMMON = {"AP", "ERR", "Hit", "P", "R", "RR", "nDCG"}
 """Measures of which every test run tries all that varies: most people use no other."""
+FEW_ORDERS = Batch({query: case for query, case in BATCHES["graded"].cases.items() if count_orders(case.scores) <= 120})
 PROBABILITIES = Variant("ERR", {"stop": "identity"}, (None, 1, 3))
 """Grades that are stop probabilities themselves, so only for scales up to 1."""
 
@@ -60,7 +61,8 @@ def test_moments_equal_enumeration(variant: Variant, batch: Batch) -> None:
     ids=lambda variant: variant.notation(None),
 )
 def test_moments_of_common_measures_equal_enumeration(variant: Variant) -> None:
-    assert_conforms(variant, BATCHES["graded"])
+    """Cases of more orders take most of the time; they are among those of the test above."""
+    assert_conforms(variant, FEW_ORDERS)
 
 
 @pytest.mark.parametrize("batch", [batch for batch in BATCHES.values() if batch.scale <= 1])
