@@ -9,7 +9,8 @@ name is a plugin's word: docs/design.md lists these methods.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+import re
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -73,12 +74,20 @@ def core_files() -> list[Path]:
 def modules_imported_by(path: Path) -> set[str]:
     """Return what a file imports of deadheat, also inside functions."""
     imported = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _statements_in(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             imported |= {f"{node.module}.{alias.name}" for alias in node.names}
     return {module for module in imported if module.startswith("deadheat.")}
+
+
+def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements in a node at any depth, and what holds them, without expressions: these are most nodes."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
+            yield from _statements_in(child)
 
 
 def words_in(function: ast.AST, *, has_attributes: bool = True) -> set[str]:
@@ -100,10 +109,16 @@ def words_in(function: ast.AST, *, has_attributes: bool = True) -> set[str]:
 
 def mentions_of_plugins() -> dict[str, int]:
     """Return in how many functions of the core the words of each plugin stand."""
+    beginnings_of_all = [beginning for of_plugin in WORDS.values() for beginning in of_plugin]
+    any_word = re.compile("|".join(sorted({*beginnings_of_all, *set().union(*WHOLE_WORDS.values())})))
     counts = dict.fromkeys(WORDS, 0)
     for path in core_files():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.FunctionDef):
+        text = path.read_text(encoding="utf-8")
+        lines = {number for number, line in enumerate(text.split("\n"), 1) if any_word.search(line)}
+        if not lines:
+            continue
+        for node in _statements_in(ast.parse(text)):
+            if not isinstance(node, ast.FunctionDef) or lines.isdisjoint(_lines_of(node)):
                 continue
             words, alone = words_in(node), words_in(node, has_attributes=False)
             for plugin, beginnings in WORDS.items():
@@ -112,11 +127,17 @@ def mentions_of_plugins() -> dict[str, int]:
     return counts
 
 
+def _lines_of(function: ast.FunctionDef) -> range:
+    """Return the numbers of the lines of a function, with those of its decorators."""
+    first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+    return range(first, (function.end_lineno or first) + 1)
+
+
 def methods_that_ask() -> dict[str, str]:
     """Return the public methods of core classes that ask a service of a plugin, such as "Evaluation.steps": "ties"."""
     services = {service.name: plugin.name for plugin in registry.PLUGINS for service in plugin.services}
     found = {}
-    for name, method in _methods_of_core():
+    for name, method in _methods_of_core("hooks"):
         for node in ast.walk(method):
             if isinstance(node, ast.Call) and _is_of_hooks(node.func):
                 asked = services.get(_text_of(node.args), "core")
@@ -133,19 +154,25 @@ def _is_of_hooks(function: ast.expr) -> bool:
     return inner is not function and isinstance(inner, ast.Name) and inner.id == "hooks"
 
 
-def count_statements(names: Container[str]) -> dict[str, int]:
+def count_statements(names: Collection[str]) -> dict[str, int]:
     """Return how many statements methods of core classes have, by names such as "Evaluation.steps"."""
     counts: dict[str, int] = {}
-    for name, method in _methods_of_core():
+    classes = [name.partition(".")[0] for name in names]
+    for name, method in _methods_of_core(*classes):
         if name in names and name not in counts:
             has_docstring = ast.get_docstring(method) is not None
             counts[name] = len(method.body) - has_docstring
     return counts
 
 
-def _methods_of_core() -> Iterator[tuple[str, ast.FunctionDef]]:
+def _methods_of_core(*names: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the methods in files that have one of some names; to parse the others takes most of the time."""
+    any_name = re.compile("|".join(map(re.escape, names)))
     for path in core_files():
-        for of_class in ast.parse(path.read_text(encoding="utf-8")).body:
+        text = path.read_text(encoding="utf-8")
+        if not any_name.search(text):
+            continue
+        for of_class in ast.parse(text).body:
             if isinstance(of_class, ast.ClassDef):
                 for method in of_class.body:
                     if isinstance(method, ast.FunctionDef):

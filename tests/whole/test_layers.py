@@ -187,9 +187,13 @@ def test_what_lower_floors_ask_of_higher_ones() -> None:
 def test_no_higher_floor_is_named_in_a_string() -> None:
     """What one asks of a higher floor is a service, of which the registry says who does it."""
     found = set()
+    outside_of_imports = re.compile(r"^(?!\s*(?:from|import) ).*deadheat", re.MULTILINE)
     for path in SOURCES:
         own, *_ = path.relative_to(CORE).with_suffix("").parts
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if not outside_of_imports.search(text):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 named = FLOOR.fullmatch(node.value)
                 if named and HEIGHTS.get(named[1], 0) > HEIGHTS[own]:
