@@ -93,7 +93,7 @@ def test_ir_measures(name: str) -> None:
 
 
 @pytest.mark.parametrize("is_comparable", [False, True])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [RUNS[0], pytest.param(RUNS[1], marks=pytest.mark.slow)])
 def test_ranx(name: str, is_comparable: bool) -> None:  # noqa: FBT001 - a case
     """Its sort is unstable: only its own algorithm leaves equal scores in this order."""
     with warnings.catch_warnings():
