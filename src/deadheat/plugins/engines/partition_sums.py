@@ -62,6 +62,11 @@ def sent_schema() -> dict[str, type[pl.DataType]]:
     }
 
 
+def schema_of(value: str) -> dict[str, type[pl.DataType]]:
+    """Return the columns of judgments or of a run, by the name of their number."""
+    return {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}
+
+
 @dataclass(frozen=True, kw_only=True)
 class PartitionTask:
     """What is done with each partition; it is sent to the workers, so it holds no data.
@@ -113,45 +118,48 @@ class PartitionTask:
 
     def _sum_up(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
         """Return what is wrong with the rows of a partition, or the sums of its queries."""
-        said = []
-        judgments = pl.DataFrame(schema=dict.fromkeys(JUDGMENTS[:2], pl.String) | {"relevance": pl.Float64})
         judged = rows.filter(part=JUDGED)
         if judged.height:
             checked = self.reading_of_qrels.read_in_polars(MemoryRows(judged.select(JUDGMENTS)).lazy)
-            said.append(make_results(ROWS_OF_QRELS, doc_id=[json.dumps(astuple(checked.wrong))]))
+            said = [make_results(ROWS_OF_QRELS, doc_id=[json.dumps(astuple(checked.wrong))])]
             if checked.wrong:
                 return said
             judgments = checked.frame
-        retrieved = rows.filter(part=RETRIEVED)
-        blocks = MemoryRows(
-            pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
-        ).blocks
-        if retrieved.height:
-            looked_at: list[Blocks] = []
-
-            def keep(blocks_of_run: Blocks, _: pl.DataFrame) -> list[pl.DataFrame]:
-                looked_at.append(blocks_of_run)
-                return []
-
-            said += look_at(
-                retrieved.select("query_id", "doc_id", self.reading_of_run.value),
-                lambda _: judgments,
-                reading=self.reading_of_run,
-                task=keep,
-                precision=self.conventions.score_precision,
-                duplicates=self.duplicates,
-                where=self.run_name,
-            )
-            if not looked_at:  # something is wrong
-                return said
-            blocks = looked_at[0]
+        else:
+            said = []
+            judgments = pl.DataFrame(schema=schema_of("relevance"))
+        blocks, said_of_run = self._look_at_run(rows.filter(part=RETRIEVED))
+        said += said_of_run
+        if blocks is None:
+            return said
         qrels = Qrels.of_checked(judgments, self.qrels_name)
         qrels.check_duplicates()
-        examples = blocks.query_ids.head(N_EXAMPLES)
-        said.append(make_results(RETRIEVED, query_id=examples))
-        if not judged.height:
-            return said
-        return said + self._sum_queries(qrels, blocks, rows.filter(part=LABELLED))
+        said.append(make_results(RETRIEVED, query_id=blocks.query_ids.head(N_EXAMPLES)))
+        if judgments.height:
+            said += self._sum_queries(qrels, blocks, rows.filter(part=LABELLED))
+        return said
+
+    def _look_at_run(self, retrieved: pl.DataFrame) -> tuple[Blocks | None, list[pl.DataFrame]]:
+        """Return the rows of the run, None if something is wrong with them, and what every pass says of them."""
+        if not retrieved.height:
+            return MemoryRows(pl.DataFrame(schema=schema_of("score"))).blocks, []
+        blocks: Blocks | None = None
+
+        def keep(blocks_of_run: Blocks, _: pl.DataFrame) -> list[pl.DataFrame]:
+            nonlocal blocks
+            blocks = blocks_of_run
+            return []
+
+        said = look_at(
+            retrieved.select("query_id", "doc_id", self.reading_of_run.value),
+            lambda query_ids: query_ids.head(0).to_frame(),  # judgments, which `keep` does not look at
+            reading=self.reading_of_run,
+            task=keep,
+            precision=self.conventions.score_precision,
+            duplicates=self.duplicates,
+            where=self.run_name,
+        )
+        return blocks, said
 
     def _sum_queries(self, qrels: Qrels, blocks: Blocks, labelled: pl.DataFrame) -> list[pl.DataFrame]:
         """Return the sums of the judged queries of a partition."""

@@ -118,6 +118,12 @@ def evaluate_spark(
         The subclass that says what is wrong with the rows.
     MeasureError, ParameterError
         A measure or an option is unknown, or is not for sums.
+
+    Examples
+    --------
+    >>> run = spark.read.parquet("hdfs://name/bm25")  # doctest: +SKIP
+    >>> qrels, users = spark.table("qrels"), spark.table("users")  # doctest: +SKIP
+    >>> evaluate_spark(qrels, run, "nDCG@10", by="country", queries=users)  # doctest: +SKIP
     """
     refuse_arguments("evaluate_spark", gone)
     check_choice("ties", ties, TIES)
