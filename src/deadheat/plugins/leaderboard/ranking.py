@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -235,7 +236,7 @@ def _share_tasks(
     tasks: Sequence[str], weight_of_task: Mapping[str, object], group_of_task: Mapping[str, str]
 ) -> FloatArray:
     """Return what each task counts in the mean; raise `ParameterError` for a weight that is no positive number."""
-    given = [weight_of_task.get(task, 1.0) for task in tasks]
+    given: list[Any] = [weight_of_task.get(task, 1.0) for task in tasks]
     numbers = array_of("weights", given, np.float64, "numbers")
     weights = np.array([as_positive("weights", number) for number in numbers.tolist()])
     return task_shares(weights, np.array([group_of_task.get(task, "") for task in tasks]))
