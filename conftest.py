@@ -9,12 +9,15 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from importlib import import_module
 from inspect import isfunction
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 Case = TypeVar("Case")
@@ -54,8 +57,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[REST] = set()
     profile = "quick" if config.getoption("--quick") else "fixed"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+    if config.getoption("--quick"):
+        draw_no_constants_of_modules()
     # deadheat registers a plugin, so pytest would rewrite the asserts that its modules do not have: 5 s of collecting
     config.pluginmanager.rewrite_hook._must_rewrite.discard("deadheat")  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def draw_no_constants_of_modules() -> None:
+    """Let hypothesis draw no constants of the modules that are loaded, as the rest of the tests does.
+
+    It parses all of them for it, which takes seconds in every process; and which these are depends on the tests before.
+    """
+    with suppress(ImportError):
+        providers = import_module("hypothesis.internal.conjecture.providers")
+        none = getattr(providers, "_local_constants", None)
+        if none is not None:  # as of versions that look for constants
+            providers._get_local_constants = lambda: none  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -72,12 +89,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect without the garbage collector, which finds nothing among tests and takes a sixth of the time."""
+    """Collect without the garbage collector, which finds nothing among tests and takes a sixth of the time.
+
+    What is collected lives until the end, so the collector need not look through it afterwards either.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no examples in the docstrings of tests that have none: it takes a second in every process."""
+    collectors = yield
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+    return collectors
 
 
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, obj: object) -> list[pytest.Item] | None:
