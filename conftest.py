@@ -52,6 +52,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--skipped", action="store_true", help="what --quick and --rest skipped; all if they have not run")
 
 
+def pytest_plugin_registered(manager: pytest.PytestPluginManager) -> None:
+    """Rewrite no asserts of deadheat, which has none: as it registers a plugin, pytest would parse all of its modules.
+
+    From here on, and not from `pytest_configure` on: the next conftest.py imports a third of them.
+    """
+    manager.rewrite_hook._must_rewrite.discard("deadheat")  # type: ignore[attr-defined]  # noqa: SLF001
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the profile of hypothesis."""
     config.stash[REST] = set()
@@ -59,8 +67,6 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     if config.getoption("--quick"):
         draw_no_constants_of_modules()
-    # deadheat registers a plugin, so pytest would rewrite the asserts that its modules do not have: 5 s of collecting
-    config.pluginmanager.rewrite_hook._must_rewrite.discard("deadheat")  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def draw_no_constants_of_modules() -> None:
