@@ -326,12 +326,12 @@ def test_a_damaged_file_is_no_bug(tmp_path: Path) -> None:
     st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=6), max_size=6),
     st.integers(1, 4),
 )
-def test_batches_have_whole_queries_in_their_order(batches: list[list[str | None]], first_look: int) -> None:
+def test_batches_have_complete_queries_in_their_order(batches: list[list[str | None]], first_look: int) -> None:
     """The last query of each is completed by the next; a file without order or ids is refused by what follows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passes, "FIRST_LOOK", first_look)
         frames = [pl.DataFrame({"query_id": own}, schema={"query_id": pl.String}) for own in batches]
-        found = [part["query_id"].to_list() for part in passes._whole_queries(frames)]
+        found = [part["query_id"].to_list() for part in passes._complete_queries(frames)]
     rows = [query for own in batches for query in own]
     assert [query for own in found for query in own] == rows
     assert all(found)

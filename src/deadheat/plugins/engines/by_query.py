@@ -92,24 +92,27 @@ def by_query(
         duplicates=rows.duplicates,
         where=run.where,
     )
-    found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
-    check_said(found, run, rows.reading, precision)
-    queries = select_results(found, QUERY, "query_id").to_series()
+    pass_over_rows = _pass_in_spark
+    if rows.in_polars:
+        pass_over_rows = _pass_over_file
+    results = pass_over_rows(rows, look, judgments.select(JUDGMENTS))
+    check_results(results, run, rows.reading, precision)
+    queries = select_results(results, QUERY, "query_id").to_series()
     if rows.on_excluded is not None:
-        rows.on_excluded(run, select_results(found, EXCLUDED, "query_id", "doc_id"), queries)
-    twice = queries.filter(queries.is_duplicated())
-    if len(twice) and rows.in_polars:
+        rows.on_excluded(run, select_results(results, EXCLUDED, "query_id", "doc_id"), queries)
+    repeated = queries.filter(queries.is_duplicated())
+    if len(repeated) and rows.in_polars:
         raise NotAdjacentError
-    if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
-        raise DataError(f"Spark gave rows of query {twice.min()!r} to several workers", path=run.where)
-    notes = [*run.notes, *rows.notes(), *_note_left_out(found, rows.duplicates)]
+    if len(repeated):  # no setting of Spark should do that, and the numbers would be wrong
+        raise DataError(f"Spark gave rows of query {repeated.min()!r} to several workers", path=run.where)
+    notes = [*run.notes, *rows.notes(), *_note_left_out(results, rows.duplicates)]
     run.notes = tuple(dict.fromkeys(notes))
-    return found
+    return results
 
 
-def _note_left_out(found: pl.DataFrame, duplicates: str) -> list[str]:
+def _note_left_out(results: pl.DataFrame, duplicates: str) -> list[str]:
     """Return a note on the rows that are left out because they repeat a document, if there are any."""
-    counts = select_results(found, MERGED, "above", "tied").sum()
+    counts = select_results(results, MERGED, "above", "tied").sum()
     n_left_out, n_results = counts.row(0)
     return [note_left_out(n_left_out, n_results, duplicates)] if n_left_out else []
 
@@ -144,16 +147,16 @@ def look_at(
         checked = reading.read_in_polars(MemoryRows(frame).lazy)
     rows, wrong = checked.frame, checked.wrong
     query_runs: IdRuns | None = checked.query_runs
-    found = [make_results(ROWS, doc_id=[json.dumps(astuple(wrong))])]
+    results = [make_results(ROWS, doc_id=[json.dumps(astuple(wrong))])]
     if wrong or not wrong.n_rows:
-        return found
+        return results
     if checked.excluded is not None:
-        found.append(make_results(EXCLUDED, **checked.excluded.to_dict()))
+        results.append(make_results(EXCLUDED, **checked.excluded.to_dict()))
         if rows.is_empty():
-            return found
+            return results
     if duplicates in MERGING:
         merged = MemoryRows(rows, query_runs=query_runs).merge(duplicates)
-        found.append(make_results(MERGED, above=[merged.n_left_out], tied=[rows.height]))
+        results.append(make_results(MERGED, above=[merged.n_left_out], tied=[rows.height]))
         if merged.n_left_out:
             rows, query_runs = merged.rows.frame, None
     scores = rows["score"].to_numpy()
@@ -162,7 +165,7 @@ def look_at(
         stored = round_and_warn(scores, precision)
     if caught:
         beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
-        found.append(make_results(INFINITE, value=[rows["score"].filter(beyond).max()]))
+        results.append(make_results(INFINITE, value=[rows["score"].filter(beyond).max()]))
     if stored is not scores:
         rows = rows.with_columns(score=pl.Series(stored))
     memory = MemoryRows(rows, query_runs=query_runs)
@@ -170,34 +173,35 @@ def look_at(
     if duplicates == "error":
         repeated = memory.repeated_pairs()
         if repeated is not None and len(repeated):
-            return [*found, make_results(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
-    return [*found, *task(blocks, judgments(blocks.query_ids))]
+            return [*results, make_results(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
+    return [*results, *task(blocks, judgments(blocks.query_ids))]
 
 
-def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
+def check_results(results: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
     from deadheat.core.io.lazy import WrongRows, add_up
 
-    parts = [WrongRows(*json.loads(text)) for (text,) in select_results(found, ROWS, "doc_id").rows()]
+    parts = [WrongRows(*json.loads(text)) for (text,) in select_results(results, ROWS, "doc_id").rows()]
     reading.check(add_up(parts), run.where)
-    repeated = select_results(found, REPEATED, "query_id", "doc_id", "above")
+    repeated = select_results(results, REPEATED, "query_id", "doc_id", "above")
     if len(repeated):
         raise run.make_duplicate_error(repeated.sort("query_id", "doc_id"))
-    infinite = select_results(found, INFINITE, "value").to_series()
+    infinite = select_results(results, INFINITE, "value").to_series()
     if len(infinite):
         round_and_warn(infinite.sort().tail(1).to_numpy(), precision)
 
 
-def _said_by_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+def _pass_in_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
     """Return what the workers of Spark say: the judgments travel with the task, or in the shuffle if they are many."""
-    raw, packed = rows.unchecked.to_native(), io.BytesIO()
+    raw = rows.unchecked.to_native()
+    packed = io.BytesIO()
     judgments.write_ipc(packed, compression="zstd")
     sent: bytes | None = packed.getvalue()
     if len(judgments) and packed.tell() > MOST_SENT:
-        raw, sent = _with_judgments(raw, rows.reading.value, judgments), None
+        raw, sent = _append_judgments(raw, rows.reading.value, judgments), None
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        return _said_of_partition(look, sent, batches)
+        return _look_at_partition(look, sent, batches)
 
     return collect_from_workers(raw, work, IN_SPARK)
 
@@ -230,16 +234,17 @@ def collect_from_workers(frame: Any, work: Callable[[Iterable[Any]], Iterator[An
     return cast("pl.DataFrame", pl.from_arrow(table))
 
 
-def _with_judgments(run: Any, value: str, judgments: pl.DataFrame) -> Any:  # noqa: ANN401 - frames of Spark
+def _append_judgments(run: Any, value: str, judgments: pl.DataFrame) -> Any:  # noqa: ANN401 - frames of Spark
     """Return the rows of a run and judgments in one frame: rows of the run have no relevance, judgments no score."""
     judged = run.sparkSession.createDataFrame(judgments.to_arrow())
-    own, number = run.schema[value].dataType.simpleString(), f"`{value}`"
+    type_of_score = run.schema[value].dataType.simpleString()
+    number = f"`{value}`"
     return run.selectExpr("query_id", "doc_id", number, "cast(null as double) as relevance").unionByName(
-        judged.selectExpr("query_id", "doc_id", f"cast(null as {own}) as {number}", "relevance")
+        judged.selectExpr("query_id", "doc_id", f"cast(null as {type_of_score}) as {number}", "relevance")
     )
 
 
-def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -> Iterator[Any]:
+def _look_at_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -> Iterator[Any]:
     """Return what a worker of Spark says of one partition, whose Arrow batches come one by one.
 
     Parameters
@@ -266,33 +271,34 @@ def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -
     yield from pl.concat(look(rows, lambda _: judgments)).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
 
-def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+def _pass_over_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
     """Return what this process says of the rows of a large file, batch by batch."""
     check_threads()
-    own = _of_queries(judgments)
-    found = [pl.DataFrame(schema=result_schema())]
+    find_judgments = _index_judgments(judgments)
+    results = [pl.DataFrame(schema=result_schema())]
     with phase(f"reading rows of {Path(rows.where).name}", rows.count_rows()) as advance:
-        for batch in _whole_queries(rows.batches(rows_at_a_time())):
-            found += look(batch, own)
+        for batch in _complete_queries(rows.batches(rows_at_a_time())):
+            results += look(batch, find_judgments)
             advance(len(batch))
-    return pl.concat(found)
+    return pl.concat(results)
 
 
-def _of_queries(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
+def _index_judgments(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
     """Return what finds the judgments of some queries."""
     rows = judgments if is_grouped(judgments["query_id"]) else judgments.sort("query_id")
     runs = rows["query_id"].rle().struct.unnest()
     bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
     codes = runs.select(query_id="value").with_row_index("code")
 
-    def some(query_ids: pl.Series) -> pl.DataFrame:
-        own = codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
-        return rows[concatenate_ranges(bounds[own], np.diff(bounds)[own])]
+    def find_judgments(query_ids: pl.Series) -> pl.DataFrame:
+        wanted = query_ids.rename("query_id").to_frame()
+        wanted_codes = codes.join(wanted, on="query_id", how="semi")["code"].to_numpy()
+        return rows[concatenate_ranges(bounds[wanted_codes], np.diff(bounds)[wanted_codes])]
 
-    return some
+    return find_judgments
 
 
-def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+def _complete_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Yield the rows of whole queries, in their order; the last query of each is completed by those of the next."""
     begun: list[pl.DataFrame] = []
     for batch in batches:
@@ -336,7 +342,9 @@ class ByQuery:
     """
 
     def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision, rule: str | None = None) -> None:
-        self._qrels, self._run, self._precision = qrels, run, precision
+        self._qrels = qrels
+        self._run = run
+        self._precision = precision
         self._rule = rule
         self._first: pl.DataFrame | None = None
 
@@ -348,22 +356,22 @@ class ByQuery:
             task = partial(say_places_and_first, self._rule)
         with guard_polars(self._run.where):
             try:
-                found = by_query(self._run, task, self._qrels.to_polars(), self._precision)
+                results = by_query(self._run, task, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._held().place()
             if self._rule is not None:
-                self._first = select_results(found, FIRST, "query_id", "doc_id", "above")
-            counts = select_results(found, QUERY, "query_id", "doc_id", "above", "tied", "value").select(
+                self._first = select_results(results, FIRST, "query_id", "doc_id", "above")
+            counts = select_results(results, QUERY, "query_id", "doc_id", "above", "tied", "value").select(
                 "query_id",
                 n_retrieved="above",
                 ends_in_tie=pl.col("tied") > 0,
                 top_score="value",
                 retrieves_itself=pl.col("doc_id").is_not_null(),
             )
-            rows = select_results(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename(
+            rows = select_results(results, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename(
                 {"value": "relevance"}
             )
-            del found  # there may be many judgments
+            del results  # there may be many judgments
             return build_from_frames(self._qrels, self._run, counts, rows)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
@@ -374,10 +382,10 @@ class ByQuery:
             if first is None or rule != self._rule:
                 judged = wanted.with_columns(relevance=pl.lit(0.0))
                 try:
-                    found = by_query(self._run, partial(say_first, rule), judged, self._precision)
+                    results = by_query(self._run, partial(say_first, rule), judged, self._precision)
                 except NotAdjacentError:
                     return self._held().count_first(placements, rows, rule)
-                first = select_results(found, FIRST, "query_id", "doc_id", "above")
+                first = select_results(results, FIRST, "query_id", "doc_id", "above")
             return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
 
     def _held(self) -> ContiguousEngine:
@@ -420,13 +428,15 @@ def say_places_and_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> 
 
 def say_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents of its tie a rule ("doc_id" or "input") puts before each of the given ones."""
-    found = [make_results(QUERY, query_id=blocks.query_ids)]  # to see that each comes once
-    own = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.implode()))
-    if len(own):
-        engine = ContiguousEngine(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
+    results = [make_results(QUERY, query_id=blocks.query_ids)]  # to see that each comes once
+    judgments_of_blocks = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.implode()))
+    if len(judgments_of_blocks):
+        engine = ContiguousEngine(
+            Qrels.of_checked(judgments_of_blocks, "qrels"), Run.of_checked(blocks.frame, "run"), blocks
+        )
         placements = engine.place()
         rows = np.flatnonzero(placements.tied > 1)
-        found.append(
+        results.append(
             make_results(FIRST, **placements.pairs(rows).to_dict(), above=engine.count_first(placements, rows, rule))
         )
-    return found
+    return results

@@ -71,8 +71,17 @@ def parquet_files(path: str) -> list[str]:
     A pattern may name folders. Within a folder, what begins with ``_`` or ``.`` is not data: Spark, for one, keeps
     there what jobs that failed have left.
     """
-    found = [path] if Path(path).exists() else glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
-    return sorted({str(one) for name in found for one in (_in_folder(Path(name)) if Path(name).is_dir() else [name])})
+    if Path(path).exists():
+        matches = [path]
+    else:
+        matches = glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
+    files: set[str] = set()
+    for match in matches:
+        if Path(match).is_dir():
+            files.update(map(str, _in_folder(Path(match))))
+        else:
+            files.add(str(match))
+    return sorted(files)
 
 
 def _in_folder(folder: Path) -> list[str]:

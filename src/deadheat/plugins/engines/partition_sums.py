@@ -106,12 +106,12 @@ class PartitionTask:
         rows = cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(given)))
         try:
             with warnings.catch_warnings(action="ignore"):  # nobody reads them in a worker
-                said = self._sum_up(rows)
+                results = self._sum_up(rows)
         except DeadheatError as error:
             text = base64.b64encode(pickle.dumps(error)).decode()
-            said = [make_results(FAILURE, doc_id=[text])]
-        said.insert(0, pl.DataFrame(schema=sent_schema()))
-        table = pl.concat(said, how="diagonal")
+            results = [make_results(FAILURE, doc_id=[text])]
+        results.insert(0, pl.DataFrame(schema=sent_schema()))
+        table = pl.concat(results, how="diagonal")
         arrow_types = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64()}
         schema = pa.schema([(name, arrow_types[dtype]) for name, dtype in sent_schema().items()])
         yield from table.to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
@@ -121,23 +121,23 @@ class PartitionTask:
         judged = rows.filter(part=JUDGED)
         if judged.height:
             checked = self.reading_of_qrels.read_in_polars(MemoryRows(judged.select(JUDGMENTS)).lazy)
-            said = [make_results(ROWS_OF_QRELS, doc_id=[json.dumps(astuple(checked.wrong))])]
+            results = [make_results(ROWS_OF_QRELS, doc_id=[json.dumps(astuple(checked.wrong))])]
             if checked.wrong:
-                return said
+                return results
             judgments = checked.frame
         else:
-            said = []
+            results = []
             judgments = pl.DataFrame(schema=schema_of("relevance"))
-        blocks, said_of_run = self._look_at_run(rows.filter(part=RETRIEVED))
-        said += said_of_run
+        blocks, results_of_run = self._look_at_run(rows.filter(part=RETRIEVED))
+        results += results_of_run
         if blocks is None:
-            return said
+            return results
         qrels = Qrels.of_checked(judgments, self.qrels_name)
         qrels.check_duplicates()
-        said.append(make_results(RETRIEVED, query_id=blocks.query_ids.head(N_EXAMPLES)))
+        results.append(make_results(RETRIEVED, query_id=blocks.query_ids.head(N_EXAMPLES)))
         if judgments.height:
-            said += self._sum_queries(qrels, blocks, rows.filter(part=LABELLED))
-        return said
+            results += self._sum_queries(qrels, blocks, rows.filter(part=LABELLED))
+        return results
 
     def _look_at_run(self, retrieved: pl.DataFrame) -> tuple[Blocks | None, list[pl.DataFrame]]:
         """Return the rows of the run, None if something is wrong with them, and what every pass says of them."""
@@ -150,7 +150,7 @@ class PartitionTask:
             blocks = blocks_of_run
             return []
 
-        said = look_at(
+        results = look_at(
             retrieved.select("query_id", "doc_id", self.reading_of_run.value),
             lambda query_ids: query_ids.head(0).to_frame(),  # judgments, which `keep` does not look at
             reading=self.reading_of_run,
@@ -159,7 +159,7 @@ class PartitionTask:
             duplicates=self.duplicates,
             where=self.run_name,
         )
-        return blocks, said
+        return blocks, results
 
     def _sum_queries(self, qrels: Qrels, blocks: Blocks, labelled: pl.DataFrame) -> list[pl.DataFrame]:
         """Return the sums of the judged queries of a partition."""
@@ -169,7 +169,7 @@ class PartitionTask:
         placements = build_from_frames(qrels, run, counts, placed, is_part=True)
         placements = replace(placements, max_relevance=self.max_relevance)
         is_missing = placements.lacking
-        said = [
+        results = [
             make_results(JUDGED, query_id=placements.query_ids[:N_EXAMPLES].tolist()),
             make_results(
                 PARTITION,
@@ -186,7 +186,7 @@ class PartitionTask:
             scores = make_scores(measure, placements, ranked, self.conventions, None)
             sums = add_up_scores(scores, strata, is_missing=is_missing, is_skipped=is_skipped)
             lowest, highest = scores.value_limits
-            said.append(
+            results.append(
                 sums.with_columns(
                     what=pl.lit(SUMS),
                     measure=pl.lit(number, pl.Int64),
@@ -194,7 +194,7 @@ class PartitionTask:
                     highest=pl.lit(highest, pl.Float64),
                 )
             )
-        return said
+        return results
 
     def _find_strata(self, placements: Placements, labelled: pl.DataFrame) -> StratumPlaces | None:
         """Return which queries are in which stratum; None if all of them are one."""

@@ -40,7 +40,7 @@ from deadheat.core.settings import PROPORTION, SKEWED, Conventions
 from deadheat.core.stats.proportions import proportion_bounds
 from deadheat.core.stats.student_intervals import skewed_t_of_moments
 from deadheat.core.wording import did_you_mean, format_count
-from deadheat.plugins.engines.by_query import check_said, collect_from_workers
+from deadheat.plugins.engines.by_query import check_results, collect_from_workers
 from deadheat.plugins.engines.partition_sums import (
     FAILURE,
     JUDGED,
@@ -158,10 +158,10 @@ def evaluate_spark(
     )
     together = _bring_together(rows, judged, _read_labels(queries, columns, _session_of(rows)))
     schema = ", ".join(f"{name} {SPARK_TYPES[dtype]}" for name, dtype in sent_schema().items())
-    said = collect_from_workers(together, task, schema)
-    _check(said, run, judged, conventions)
-    _warn(said, run, judged, missing)
-    return make_table(merge_sums(said), chosen, columns, level)
+    results = collect_from_workers(together, task, schema)
+    _check(results, run, judged, conventions)
+    _warn(results, run, judged, missing)
+    return make_table(merge_sums(results), chosen, columns, level)
 
 
 def _refuse_other_than_means(measures: Sequence[Measure]) -> None:
@@ -286,34 +286,34 @@ def _bring_together(rows: UnreadRows, judged: SparkJudgments, labels: Any) -> An
     )
 
 
-def _check(said: pl.DataFrame, run: Run, judged: SparkJudgments, conventions: Conventions) -> None:
+def _check(results: pl.DataFrame, run: Run, judged: SparkJudgments, conventions: Conventions) -> None:
     """Raise for wrong rows, repeated pairs, failures of workers and queries that may not be missing."""
-    failures = select_results(said, FAILURE, "doc_id").to_series().sort()
+    failures = select_results(results, FAILURE, "doc_id").to_series().sort()
     if len(failures):
         raise pickle.loads(base64.b64decode(failures[0]))  # noqa: S301 - from a worker that runs this code
-    wrong = [WrongRows(*json.loads(text)) for (text,) in select_results(said, ROWS_OF_QRELS, "doc_id").rows()]
+    wrong = [WrongRows(*json.loads(text)) for (text,) in select_results(results, ROWS_OF_QRELS, "doc_id").rows()]
     judged.reading.check(add_up(wrong), judged.where)
     rows = cast("UnreadRows", run.rows)
-    check_said(said, run, rows.reading, conventions.score_precision)
-    n_queries, n_missing = _count_queries(said)
+    check_results(results, run, rows.reading, conventions.score_precision)
+    n_queries, n_missing = _count_queries(results)
     if n_missing == n_queries:
-        judged_ids = select_results(said, JUDGED, "query_id").to_series().sort().to_list()
-        retrieved_ids = select_results(said, RETRIEVED, "query_id").to_series().sort().to_list()
+        judged_ids = select_results(results, JUDGED, "query_id").to_series().sort().to_list()
+        retrieved_ids = select_results(results, RETRIEVED, "query_id").to_series().sort().to_list()
         qrels = Qrels.of_checked({}, judged.where)
         refuse_no_common_query(qrels, run, judged_ids, retrieved_ids)
     if n_missing and conventions.missing == "error":
         raise DataError(f"{run.where} lacks {n_missing:,} of {n_queries:,} queries of the qrels")
 
 
-def _count_queries(said: pl.DataFrame) -> tuple[int, int]:
+def _count_queries(results: pl.DataFrame) -> tuple[int, int]:
     """Return how many queries the qrels have, and how many of them the run lacks."""
-    n_queries, n_missing = select_results(said, PARTITION, "above", "tied").sum().row(0)
+    n_queries, n_missing = select_results(results, PARTITION, "above", "tied").sum().row(0)
     return n_queries or 0, n_missing or 0
 
 
-def _warn(said: pl.DataFrame, run: Run, judged: SparkJudgments, missing: str | None) -> None:
+def _warn(results: pl.DataFrame, run: Run, judged: SparkJudgments, missing: str | None) -> None:
     """Warn of a run that lacks most queries, and of one of whose documents none is judged."""
-    n_queries, n_missing = _count_queries(said)
+    n_queries, n_missing = _count_queries(results)
     if missing is None and 2 * n_missing > n_queries:
         warnings.warn(
             f"{run.where} lacks {n_missing:,} of {format_count(n_queries, 'query', 'queries')} of the qrels: they count"
@@ -322,7 +322,7 @@ def _warn(said: pl.DataFrame, run: Run, judged: SparkJudgments, missing: str | N
             DeadheatWarning,
             stacklevel=3,
         )
-    n_placed = select_results(said, PARTITION, "value").to_series().sum()
+    n_placed = select_results(results, PARTITION, "value").to_series().sum()
     if not n_placed:
         warnings.warn(
             f"no document that {run.where} retrieved is judged in {judged.where}: are the document ids written alike?",
@@ -331,7 +331,7 @@ def _warn(said: pl.DataFrame, run: Run, judged: SparkJudgments, missing: str | N
         )
 
 
-def merge_sums(said: pl.DataFrame) -> pl.DataFrame:
+def merge_sums(results: pl.DataFrame) -> pl.DataFrame:
     r"""Return the sums of all partitions for each stratum and measure.
 
     With :math:`\delta_i` the difference of the mean of a part from that of all,
@@ -345,7 +345,7 @@ def merge_sums(said: pl.DataFrame) -> pl.DataFrame:
     moments", https://doi.org/10.2172/1028931.
     """
     key = ["stratum", "measure"]
-    parts = said.filter(what=SUMS).sort(*key, "mean", "m2", "n_queries")  # one order, however partitions arrive
+    parts = results.filter(what=SUMS).sort(*key, "mean", "m2", "n_queries")  # one order, however partitions arrive
     n = pl.col("n_queries")
     mean_of_all = (n * pl.col("mean")).sum().over(key) / n.sum().over(key)
     difference = pl.col("mean") - mean_of_all
