@@ -167,12 +167,13 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
     has_intervals = bool(options["ci"] or options["save"])
     seed = seed_of(options["seed"], conventions.ties, is_drawn=has_intervals)
     intervals = _read_intervals(options, seed, evaluator, has_intervals=has_intervals)
-    if intervals.method != Estimation.method:
-        _check_methods(intervals, measures, options)
+    _check_method(intervals, measures, options)
     run_files, systems = split_systems(named_runs(runs), form)
     targets = _claim_targets([*run_files, *systems], options)
-    file_of_evaluator = None if evaluator is None else options[evaluator.name]
-    output = Output(options, [qrels, *runs, options["queries"], file_of_evaluator])
+    sources = [qrels, *runs, options["queries"]]
+    if evaluator is not None:
+        sources.append(options[evaluator.name])
+    output = Output(options, sources)
     queries = read_queries(options)
     _check_together(output.form, systems, evaluator, options)
     rule = options["beside"] or rule_of_companions(conventions.ties)
@@ -202,16 +203,8 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
         _refuse_strata(with_strata)
     if intervals.cluster:
         intervals = replace(intervals, queries=queries)
-    arguments: dict[str, Any] = {
-        "qrels": shown_path(qrels, "the qrels"),
-        "seed": seed if conventions.ties == "random" else None,
-        "digits": output.digits,
-        "unmatched": evaluated.unmatched,
-        "intervals": intervals if options["ci"] else None,
-        "beside": list(evaluated.by_rule.values()) if options["beside"] else (),
-        "quantiles": options["quantiles"],
-        "confidence_level": intervals.confidence_level,
-    }
+    arguments = _arguments_of_report(task, evaluated, intervals, options)
+    arguments["digits"] = output.digits
     is_paper = output.form == "latex"
     report = _report(evaluations, arguments, groupings, per_query=options["per_query"], is_paper=is_paper)
     options_of_files = {"options": intervals, "beside": evaluated.by_rule if rule == "doc_id" else None}
@@ -224,6 +217,21 @@ def evaluate(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None: 
 
         report = in_sections(report)
     output.print(report)
+
+
+def _arguments_of_report(
+    task: EvaluationTask, evaluated: Evaluated, intervals: IntervalOptions, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what :func:`report_evaluations` is to show beside the means."""
+    return {
+        "qrels": shown_path(task.qrels, "the qrels"),
+        "seed": task.seed if task.conventions.ties == "random" else None,
+        "unmatched": evaluated.unmatched,
+        "intervals": intervals if options["ci"] else None,
+        "beside": list(evaluated.by_rule.values()) if options["beside"] else (),
+        "quantiles": options["quantiles"],
+        "confidence_level": intervals.confidence_level,
+    }
 
 
 def _read_intervals(
@@ -387,11 +395,14 @@ def _order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evalu
     return [evaluations[place] for place in order]
 
 
-def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
+def _check_method(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
     """Refuse a method of intervals that is not for all measures: those for proportions and for bounded values."""
+    if intervals.method == Estimation.method:
+        return
     from deadheat.core.evaluation.intervals import method_of
 
-    has_clusters, has_weights = options["cluster"] is not None, options["weights"] is not None
+    has_clusters = options["cluster"] is not None
+    has_weights = options["weights"] is not None
     for measure in measures:
         method_of(intervals.method, measure, has_clusters=has_clusters, has_weights=has_weights)
 

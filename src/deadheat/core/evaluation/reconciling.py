@@ -4,7 +4,7 @@ Evaluations under different judgments are brought to the queries whose judgments
 their rankings are scored again by the service ``rescoring``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -144,11 +144,7 @@ def reconcile(
         return dict(evaluations), None
     is_shared = way == "shared"
     reference = _find_last(evaluations) if is_shared else _find_newest(evaluations)
-    reference_hash = evaluations[reference].qrels_hash
-    others = {}
-    for name, evaluation in evaluations.items():
-        if evaluation.qrels_hash != reference_hash:
-            others[name] = evaluation
+    others = _find_others(evaluations, reference)
     if way == "strict" or (way is None and not _have_rankings(others)):
         raise _differ(evaluations, way)
     rejudge: Rejudge = _share_queries if is_shared else hooks.service("rescoring").rescore_others
@@ -156,14 +152,11 @@ def reconcile(
     not_asked_by_all = set[str]()
     if not are_pairs:
         not_asked_by_all = set[str]().union(*rejudged.not_asked.values())
-    comparable = {}
-    for name, evaluation in rejudged.evaluations.items():
-        dropped = not_asked_by_all | rejudged.not_asked.get(name, set())
-        comparable[name] = _drop(name, evaluation, rejudged.left_out, dropped)
+    comparable = _drop_incomparable(rejudged, not_asked_by_all)
     n_queries = None
     if is_shared or not are_pairs:
         n_queries = max(len(evaluation.query_ids) for evaluation in comparable.values())
-    return comparable, Reconciled(
+    reconciled = Reconciled(
         way="shared" if is_shared else "rescore",
         reference=reference,
         rescored=() if is_shared else tuple(others),
@@ -172,6 +165,29 @@ def reconcile(
         left_out=tuple(measure.label for measure in rejudged.left_out),
         n_queries=n_queries,
     )
+    return comparable, reconciled
+
+
+def _find_others(evaluations: Mapping[str, Evaluation], reference: str) -> dict[str, Evaluation]:
+    """Return the evaluations whose judgments are not those of the reference."""
+    reference_hash = evaluations[reference].qrels_hash
+    return {name: evaluation for name, evaluation in evaluations.items() if evaluation.qrels_hash != reference_hash}
+
+
+def _drop_incomparable(rejudged: Rejudged, not_asked_by_all: AbstractSet[str]) -> dict[str, Evaluation]:
+    """Return the evaluations without the measures left out, and without the queries that they were not asked.
+
+    Parameters
+    ----------
+    rejudged : Rejudged
+    not_asked_by_all : set of str
+        Queries that all evaluations lose.
+    """
+    comparable = {}
+    for name, evaluation in rejudged.evaluations.items():
+        dropped = not_asked_by_all | rejudged.not_asked.get(name, set())
+        comparable[name] = _drop(name, evaluation, rejudged.left_out, dropped)
+    return comparable
 
 
 def _have_same_judgments(evaluations: Iterable[Evaluation]) -> bool:
@@ -184,7 +200,7 @@ def _have_rankings(evaluations: Mapping[str, Evaluation]) -> bool:
     return all(evaluation.run is not None and evaluation.ties != "random" for evaluation in evaluations.values())
 
 
-def _drop(name: str, evaluation: Evaluation, measures: Sequence[Measure], queries: set[str]) -> Evaluation:
+def _drop(name: str, evaluation: Evaluation, measures: Sequence[Measure], queries: AbstractSet[str]) -> Evaluation:
     """Return an evaluation without some measures and queries; raise `DataError` if no measure is left."""
     kept = [scores for scores in evaluation if scores.measure not in measures]
     if not kept:
