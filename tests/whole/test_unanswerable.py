@@ -16,7 +16,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, DeadheatError
-from deadheat.plugins.compare.orders import listed_values
+from deadheat.plugins.compare.orders import list_order_values
 from support.command import call, facts_of, names_in, ok
 from support.error_parts import raises_parts
 
@@ -139,7 +139,7 @@ def test_where_several_runs_are_evaluated() -> None:
 def test_a_query_without_a_judgment_has_one_order() -> None:
     """As a page lists the orders of the queries that it shows."""
     evaluation = dh.evaluate(ROWS, RUN, "RR", **SILENT)
-    found = listed_values(evaluation["RR"].measure, evaluation.placements, np.array([1, 0]))
+    found = list_order_values(evaluation["RR"].measure, evaluation.placements, np.array([1, 0]))
     assert found is not None
     assert [(values.tolist(), chances.tolist()) for values, chances in found] == [([0], [1]), ([1, 0.5], [0.5, 0.5])]
 

@@ -23,7 +23,7 @@ from deadheat.core.report.cells import LACKING, NumberCell, plain
 from deadheat.core.report.make_parts import unexplained
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.of_strata import Grouping
-from deadheat.core.report.totals import as_cell
+from deadheat.core.report.totals import mean_cell
 
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
 MEASURES = ["nDCG@3", "RR", "FRP", "NumRelRet", *(["GMAP"] if hooks.is_installed("more_measures") else [])]
@@ -141,7 +141,7 @@ def test_a_report_of_strata_makes_no_evaluation(monkeypatch: pytest.MonkeyPatch)
     rows = []
     for stratum, part in strata.items():
         for scores in part:
-            numbers = [as_cell(scores, of_ties) for of_ties in ("", "tie_std", "tie_min", "tie_max")]
+            numbers = [mean_cell(scores, of_ties) for of_ties in ("", "tie_std", "tie_min", "tie_max")]
             has_lost = len(unexplained(part, scores)) > 0 and not scores.measure.total
             rows.append(((stratum, scores.measure.label), scores.n_queries, has_lost, numbers))
 

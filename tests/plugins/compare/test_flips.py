@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat import Measure
 from deadheat.plugins.compare.flips import Flip, flip, summands
-from deadheat.plugins.compare.sum_distributions import Distribution, comparable
+from deadheat.plugins.compare.sum_distributions import Distribution, match_distributions
 from oracle.binary import Judged, Ranking
 from oracle.orders import count_orders, weighted_rankings
 from oracle.random_cases import BATCHES
@@ -140,7 +140,7 @@ def sum_distribution(
 ) -> Distribution | None:
     """The distribution of a sum, as a comparison takes it."""
     found = summands(measure, placements, keep, **limits)
-    both = None if found is None else comparable(found, found)
+    both = None if found is None else match_distributions(found, found)
     return None if both is None else both[0]
 
 

@@ -15,7 +15,7 @@ from deadheat.plugins.compare import sum_distributions
 from deadheat.plugins.compare.flips import Flip, flip, summands
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.report import report_comparison
-from deadheat.plugins.compare.sum_distributions import Distribution, IndependentSum, comparable
+from deadheat.plugins.compare.sum_distributions import Distribution, IndependentSum, match_distributions
 
 UNIT = math.lcm(*range(1, 31))  # all reciprocal ranks down to 30 are whole multiples of 1 / UNIT
 
@@ -97,7 +97,7 @@ def draw(seed: int, n_queries: int, deepest: int) -> tuple[System, System]:
 def test_values_on_the_grid_stay_exact(seed: int) -> None:
     """Twelve queries whose ranks are 1 to 6: all sums are multiples of 1/60, and often equal."""
     one, other = draw(seed, 12, 0)
-    found = comparable(values_of(one), values_of(other))
+    found = match_distributions(values_of(one), values_of(other))
     assert found is not None
     assert found[0].cells == found[1].cells
     assert found[0].cells in {6, 12, 60}
@@ -118,10 +118,10 @@ def test_grid_against_exact_sums() -> None:
         below, equal = compared(one, other)
         mean = dh.RR().mean(place(one)).sum() - dh.RR().mean(place(other)).sum()
         expected = below if mean > 0 else 1 - below - equal
-        exact = flip_between(one, other, comparable(values_of(one, 50_000), values_of(other, 50_000)))
+        exact = flip_between(one, other, match_distributions(values_of(one, 50_000), values_of(other, 50_000)))
         assert exact.probability == pytest.approx(expected, abs=1e-10)
         assert exact.method == "exact"
-        found = flip_between(one, other, comparable(values_of(one), values_of(other)))
+        found = flip_between(one, other, match_distributions(values_of(one), values_of(other)))
         assert found.probability == pytest.approx(expected, abs=1e-4 if found.method == "grid" else 1e-10)
         methods.append(found.method)
     assert methods.count("grid") > 5
@@ -178,7 +178,7 @@ def test_queries_without_ties_shift_the_sums() -> None:
 def test_ties_of_values_on_the_grid_are_exact_whatever_stands_beside() -> None:
     """The ranks 1 to 4 are on the grid, 11 and 13 are not: what rounding adds to those is no error."""
     one, other = [Tie(0, 4, 1)] * 9 + [Tie(10, 1, 1)], [Tie(0, 4, 1)] * 9 + [Tie(12, 1, 1)]
-    found = comparable(values_of(one), values_of(other))
+    found = match_distributions(values_of(one), values_of(other))
     assert found is not None
     assert found[0].cells == 12
     flipped = flip_between(one, other, found)
@@ -192,7 +192,7 @@ def test_many_queries(n_queries: int, method: str) -> None:
     """Mean and variance on the grid are those of the closed form; a mean over so many queries is near to normal."""
     rng = random.Random(n_queries)
     one, other = ([Tie(rng.randint(0, 9), rng.randint(2, 9), 1) for _ in range(n_queries)] for _ in range(2))
-    found = comparable(values_of(one), values_of(other))
+    found = match_distributions(values_of(one), values_of(other))
     flipped, normal = flip_between(one, other, found), flip_between(one, other, None)
     assert flipped.method == method
     assert (found is None) == (method == "normal")
@@ -209,7 +209,7 @@ def test_a_grid_that_would_be_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     both = values_of(one), values_of(other)
     for max_cells, feasible in ((1, False), (100, False), (10_000, True)):
         monkeypatch.setattr(sum_distributions, "MAX_CELLS", max_cells)
-        assert (comparable(*both) is not None) == feasible
+        assert (match_distributions(*both) is not None) == feasible
 
 
 def test_a_coarse_grid_of_many_systems_is_off_by_little() -> None:
@@ -219,7 +219,7 @@ def test_a_coarse_grid_of_many_systems_is_off_by_little() -> None:
         for seed in range(100, 106):
             one, other = draw(seed, n_queries, 24)
             system, baseline = values_of(one), values_of(other)
-            fine, coarse = comparable(system, baseline), comparable(system, baseline, is_coarse=True)
+            fine, coarse = match_distributions(system, baseline), match_distributions(system, baseline, is_coarse=True)
             assert fine is not None
             assert coarse is not None
             found = flip_between(one, other, coarse)
@@ -238,7 +238,7 @@ def test_a_coarse_grid_of_many_systems_is_off_by_little() -> None:
 def test_few_exact_sums_against_many() -> None:
     """Both stand on the grid then, and the one that hardly moves does not need a finer one."""
     one, other = [Tie(22, 2, 1)], [*draw(3, 7, 24)[0]]
-    found = comparable(values_of(one, 100), values_of(other, 100))
+    found = match_distributions(values_of(one, 100), values_of(other, 100))
     assert found is not None
     assert values_of(one, 100).exact is not None
     assert found[0].cells == found[1].cells > 0

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.plugins.compare.flips import Flip, flip, summands
-from deadheat.plugins.compare.sum_distributions import IndependentSum, comparable
+from deadheat.plugins.compare.sum_distributions import IndependentSum, match_distributions
 from support.shared_data import (
     HPO_RUNS,
     LLM_RUNS,
@@ -87,7 +87,7 @@ def flip_between(
     """Take all that is known about two runs."""
     variance = one.mean_tie_std**2 + other.mean_tie_std**2
     lowest, highest = one.mean_tie_min - other.mean_tie_max, one.mean_tie_max - other.mean_tie_min
-    known = None if of_one is None or of_other is None else comparable(of_one, of_other)
+    known = None if of_one is None or of_other is None else match_distributions(of_one, of_other)
     return flip(one.mean - other.mean, variance, lowest, highest, known)
 
 

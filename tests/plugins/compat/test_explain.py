@@ -241,7 +241,7 @@ def test_queries_that_the_run_lacks_are_named() -> None:
     run = {"q": {"a": 2, "b": 2, "c": 1}}  # RR is 1 or 1/2 over q, and a third of that over all queries
     found = dh.explain(qrels, run, {"RR": "0.5000"})
     assert found.matches[0].tool == "trec_eval"
-    assert "left out" in found.matches[0].told
+    assert "left out" in found.matches[0].description
     assert (found.n_queries, found.missing_queries) == (3, ("p", "r"))
     own = found.ranges["RR"]
     assert (own.low, own.mean, own.high, own.is_inside, own.skips_missing) == (0.5, 0.75, 1, True, True)
@@ -274,7 +274,7 @@ def test_a_tool_with_two_tie_rules_says_which() -> None:
     qrels = {"q": {f"d{n}": float(rng.random() < 0.4) for n in range(80)}}
     run = {"q": {f"d{n}": float(n % 2) for n in range(80)}}
     found = dh.explain(qrels, run, {"AP": 0})  # all below a half
-    told = [(one.tool or one.nearest, one.told) for one in found.matches if not one.tool or one.tool == "ranx"]
+    told = [(one.tool or one.nearest, one.description) for one in found.matches if not one.tool or one.tool == "ranx"]
     assert {"ranx"} <= {tool for tool, _ in told}
     assert len(set(told)) == len(told)
 

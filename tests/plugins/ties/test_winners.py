@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import parse_measure
-from deadheat.plugins.compare.flips import Side, TieSums, side_of
+from deadheat.plugins.compare.flips import Side, TieSums, make_side
 from deadheat.plugins.ties.coarsening_profile import winner
 
 
@@ -22,7 +22,7 @@ def sums_of(seed: int, measure: str, n_queries: int) -> TieSums:
     for name in "ab":
         run = {query: dict(zip(docs, rng.integers(0, 3, 5).tolist(), strict=True)) for query in qrels}
         found = dh.evaluate(qrels, run, measure)
-        sides[name] = side_of(found, parse_measure(measure), np.ones(len(found.query_ids), np.bool_), rng=0)
+        sides[name] = make_side(found, parse_measure(measure), np.ones(len(found.query_ids), np.bool_), rng=0)
     return TieSums(sides)
 
 

@@ -33,6 +33,7 @@ from deadheat.core.cli.options import COLLECTION, INTERVALS, LAST, LISTS, READIN
 from deadheat.core.cli.paths import INPUT, PATH, named_runs, shown_path
 from deadheat.core.cli.printing import Output, check_output, full_option, output_options, table_option
 from deadheat.core.cli.read_options import (
+    apply_weights,
     check_strata,
     conventions_of,
     grouping_of,
@@ -41,7 +42,6 @@ from deadheat.core.cli.read_options import (
     read_queries,
     seed_of,
     sets_of_strata,
-    weighed,
 )
 from deadheat.core.cli.requests import EvaluationRequest
 from deadheat.core.cli.saving import save_all, save_targets
@@ -265,14 +265,14 @@ def _weigh_and_order(
     evaluated: Evaluated, sort: str, queries: dh.Queries | None, options: Mapping[str, Any]
 ) -> Evaluated:
     """Return evaluations with their weights, if they are asked for, and all in the order that is asked for."""
-    weighted_evaluations = [weighed(evaluation, queries, options) for evaluation in evaluated.evaluations]
+    weighted_evaluations = [apply_weights(evaluation, queries, options) for evaluation in evaluated.evaluations]
     evaluations = _order(sort, weighted_evaluations)
     by_rule = {}
     unmatched = {}
     for evaluation in evaluations:
         name = evaluation.name
         if name in evaluated.by_rule:
-            by_rule[name] = weighed(evaluated.by_rule[name], queries, options)
+            by_rule[name] = apply_weights(evaluated.by_rule[name], queries, options)
         if name in evaluated.unmatched:
             unmatched[name] = evaluated.unmatched[name]
     return Evaluated(evaluations, by_rule, unmatched)

@@ -117,7 +117,7 @@ def read_queries(options: Mapping[str, Any]) -> dh.Queries | None:
     return queries
 
 
-def weighed(evaluation: dh.Evaluation, queries: dh.Queries | None, options: Mapping[str, Any]) -> dh.Evaluation:
+def apply_weights(evaluation: dh.Evaluation, queries: dh.Queries | None, options: Mapping[str, Any]) -> dh.Evaluation:
     """Return an evaluation, with weights if they are asked for."""
     return evaluation if options["weights"] is None else evaluation.weighted(options["weights"], queries)
 

@@ -453,8 +453,8 @@ class Evaluation(ScoresByMeasure, Plottable, Renderable, figures="systems", show
         >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
         ({'RR': 1.0}, {'P@1': 0.5})
         """
-        rescored = hooks.service("rescoring").rescored
-        return cast("Evaluation", rescored(self, qrels, measures, ids, conventions, weights=weights, queries=queries))
+        rescore = hooks.service("rescoring").rescore_evaluation
+        return cast("Evaluation", rescore(self, qrels, measures, ids, conventions, weights=weights, queries=queries))
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, except the scores."""

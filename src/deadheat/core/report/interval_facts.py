@@ -69,7 +69,7 @@ class WithEnds(Known, Protocol):
         ...
 
 
-def span_of(interval: WithEnds) -> Span:
+def interval_cell(interval: WithEnds) -> Span:
     """Return the ends of an interval, or of that of a pair, as a cell."""
     return Span(interval.low, interval.high, interval.is_known)
 

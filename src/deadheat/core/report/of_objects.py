@@ -6,7 +6,7 @@ from deadheat.core.data.table_facts import TableFacts
 from deadheat.core.evaluation.intervals import Interval
 from deadheat.core.evaluation.scores import Scores
 from deadheat.core.libraries import polars as pl
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import (
     QUERY,
     Column,
@@ -18,7 +18,7 @@ from deadheat.core.report.model import (
     tabulate,
 )
 from deadheat.core.report.score_tables import level_heading
-from deadheat.core.report.totals import TIE_NUMBERS, as_cell, mean_heading, tell_geometric
+from deadheat.core.report.totals import TIE_NUMBERS, mean_cell, mean_heading, tell_geometric
 from deadheat.core.wording import format_count
 
 MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
@@ -28,8 +28,8 @@ MOST_ROWS = 10  # of values by query, and of documents: more are no table to rea
 def of_scores(scores: Scores) -> Report:
     """Return the report of scores: the mean with what ties leave open, and the first queries."""
     of_all = (
-        Column("mean", mean_heading([scores.measure]), as_cell),
-        *(Column(name, name.replace("_", " "), lambda one, name=name: as_cell(one, name)) for name in TIE_NUMBERS),
+        Column("mean", mean_heading([scores.measure]), mean_cell),
+        *(Column(name, name.replace("_", " "), lambda one, name=name: mean_cell(one, name)) for name in TIE_NUMBERS),
         Column("n_queries", "queries"),
     )
     name = Column("measure", "measure", lambda one: one.measure.label)
@@ -50,7 +50,7 @@ def of_interval(interval: Interval) -> Report:
     which = "mean" if interval.quantile is None else f"quantile {interval.quantile:g}"
     columns = (
         Column("mean", which, lambda one: one.mean if one.at is None else one.at),
-        Column("ci", level_heading(interval.confidence_level, {interval.n_queries}), span_of),
+        Column("ci", level_heading(interval.confidence_level, {interval.n_queries}), interval_cell),
         Column("standard_error", "std err"),
         Column("tie_standard_error", "tie std err"),
     )

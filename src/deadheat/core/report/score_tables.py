@@ -17,10 +17,10 @@ from deadheat.core.evaluation.stratum import NONE, Stratum, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import LACKING, OF_FEW, Cell, NumberCell, Span, bars, count_cell
 from deadheat.core.report.conventions import TIE_HEADINGS
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import MEASURE, QUERY, Column, Row, Table, tabulate_groups
 from deadheat.core.report.report_parts import Part
-from deadheat.core.report.totals import TIE_NUMBERS, cell_of, mean_heading
+from deadheat.core.report.totals import TIE_NUMBERS, mean_heading, measure_cell
 from deadheat.core.wording import format_level
 
 FOR_PEOPLE = ("traditional", "difference")
@@ -161,7 +161,7 @@ def tabulate_quantiles(
     counts = {interval.n_queries for interval in intervals.values()}
     shown = [
         Column("value", "value"),
-        Column("interval", level_heading(level, counts), span_of),
+        Column("interval", level_heading(level, counts), interval_cell),
         Column("n_queries", "n", is_data=len(counts) < 2),
     ]
     for key, attribute in KNOWN.items():
@@ -193,7 +193,7 @@ def _cells(part: Part, name: str, smallest: int, beside: Sequence[Evaluation]) -
     measure = numbers.measure
     reported = numbers.reported
     is_small = reported.n_queries < smallest
-    value = cell_of(measure, reported.value)
+    value = measure_cell(measure, reported.value)
     cells: dict[str, Any] = {
         "n_queries": reported.n_queries,
         "n_all": numbers.n_all,
@@ -205,7 +205,7 @@ def _cells(part: Part, name: str, smallest: int, beside: Sequence[Evaluation]) -
         **dict.fromkeys(DETAILS),
     }
     for key in TIE_NUMBERS:
-        cells[key] = cell_of(measure, getattr(reported, key))
+        cells[key] = measure_cell(measure, getattr(reported, key))
     marks = ""
     if is_small:
         marks += OF_FEW
@@ -219,7 +219,7 @@ def _cells(part: Part, name: str, smallest: int, beside: Sequence[Evaluation]) -
         if marks:
             cells["value"] = NumberCell(reported.value, marks=marks)
         if interval is not None:
-            cells["interval"] = span_of(interval)
+            cells["interval"] = interval_cell(interval)
             for key, attribute in DETAILS.items():
                 cells[key] = getattr(interval, attribute, None)
     for evaluation_by_rule in beside:
@@ -235,7 +235,7 @@ def _cells_of_rule(evaluation: Evaluation, evaluation_by_rule: Evaluation, name:
     difference = difference_of(scores, scores_by_rule, evaluation_by_rule.ties)
     cells = {key: getattr(difference, attribute) for key, attribute in APART.items()}
     for key in FOR_PEOPLE:
-        cells[key] = cell_of(scores.measure, cells[key])
+        cells[key] = measure_cell(scores.measure, cells[key])
     return cells
 
 

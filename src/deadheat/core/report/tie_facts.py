@@ -16,7 +16,7 @@ from deadheat.core.report.conventions import TIE_HEADINGS, describe_ties
 from deadheat.core.report.model import Fact, notation_of, note_fact
 from deadheat.core.report.report_parts import Part, report_parts_of
 from deadheat.core.report.score_tables import format_stratum
-from deadheat.core.report.totals import cell_of
+from deadheat.core.report.totals import measure_cell
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import format_count
 
@@ -70,7 +70,7 @@ def tell_effect_of_ties(parts: Sequence[Part], digits: int | None) -> Fact:
         value["stratum"] = list(largest.labels)
     value |= notation_of(largest.name)
     value["range"] = largest.size
-    size_as_text = format_cell(cell_of(largest.measure, largest.size), digits)
+    size_as_text = format_cell(measure_cell(largest.measure, largest.size), digits)
     text = f"{by}moves {largest.name} of {largest.run}{format_stratum(largest.labels)} by up to {size_as_text}"
     return Fact("effect_of_ties", value, "tie order", text, brief=text)
 

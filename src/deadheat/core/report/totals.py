@@ -32,17 +32,17 @@ SCALED = {
 """Numbers that are as many times as large of a total as it has queries; a test and its p value do not change."""
 
 
-def as_cell(scores: Scores, of_ties: str = "") -> Cell:
+def mean_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    return cell_of(scores.measure, scores.reported(of_ties))
+    return measure_cell(scores.measure, scores.reported(of_ties))
 
 
-def cell_of(measure: Measure, value: float) -> Cell:
+def measure_cell(measure: Measure, value: float) -> Cell:
     """Return a value of a measure as a cell, of a count as :func:`count_cell` does."""
     return count_cell(value) if measure.total else value
 
 
-def span_of_ties(scores: Scores) -> Span:
+def tie_range_cell(scores: Scores) -> Span:
     """Return the ends that tie orders give to the mean of scores, of a count to the total."""
     return Span(scores.reported("tie_min"), scores.reported("tie_max"))
 

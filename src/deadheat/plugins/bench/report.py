@@ -11,10 +11,10 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.evaluation.stratum import NONE, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import OF_FEW, Cell, NumberCell, p_value_cell
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import MEASURE, Column, Fact, Report, Row, Table, tabulate, tabulate_groups
 from deadheat.core.report.score_tables import level_heading
-from deadheat.core.report.totals import as_cell, mean_heading, reported_interval, span_of_ties
+from deadheat.core.report.totals import mean_cell, mean_heading, reported_interval, tie_range_cell
 from deadheat.core.wording import format_count
 from deadheat.plugins.bench.case_groups import STRATA, CaseGroup
 from deadheat.plugins.bench.report_differences import tabulate_differences, tabulate_differences_of_strata
@@ -238,7 +238,7 @@ def _tabulate_means(result: BenchResult, part: CaseGroup, measures: Sequence[Mea
             scores = evaluation[measure.label]
             interval = intervals_of[retriever][measure.label]
             counts.add(interval.n_queries)
-            groups.append((*_make_mean_cells(scores, interval), span_of_ties(scores)))
+            groups.append((*_make_mean_cells(scores, interval), tie_range_cell(scores)))
         rows.append(Row((measure.label,), tuple(groups)))
     columns = (
         Column("n_queries", "cases", is_data=len(counts) == 1),
@@ -261,10 +261,10 @@ def _tabulate_means(result: BenchResult, part: CaseGroup, measures: Sequence[Mea
 
 def _make_mean_cells(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell, Cell]:
     """Return the number of cases, a mean, marked if it is of fewer than `smallest`, and its interval."""
-    mean = as_cell(scores)
+    mean = mean_cell(scores)
     if scores.n_queries < smallest:
         mean = NumberCell(scores.reported(), marks=OF_FEW)
-    return interval.n_queries, mean, span_of(reported_interval(scores, interval))
+    return interval.n_queries, mean, interval_cell(reported_interval(scores, interval))
 
 
 def _tabulate_averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:

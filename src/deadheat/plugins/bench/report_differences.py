@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from deadheat.core.evaluation.stratum import Stratum, keys_of
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import Bar, Cell, bars
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import MEASURE, Column, Row, Table
 from deadheat.core.report.score_tables import level_heading
 from deadheat.plugins.bench.case_groups import CaseGroup
@@ -112,7 +112,7 @@ def _draw(pairs: Sequence[Pair], measures: Sequence[Measure]) -> dict[Pair, Bar]
     """Return the bar of each pair; totals have another scale, and none."""
     totals = {measure.label for measure in measures if measure.total}
     drawn = [pair for pair in pairs if pair.measure not in totals]
-    drawings = bars([span_of(pair) for pair in drawn], [pair.difference for pair in drawn])
+    drawings = bars([interval_cell(pair) for pair in drawn], [pair.difference for pair in drawn])
     return dict(zip(drawn, drawings, strict=True))
 
 
@@ -144,7 +144,7 @@ def _make_cells(pair: Pair) -> tuple[Cell, ...]:
     return (
         pair.n_queries,
         pair.difference,
-        span_of(pair),
+        interval_cell(pair),
         adjusted_and_skewed(pair),
         reversal(pair),
         pair.wins,

@@ -12,7 +12,7 @@ from deadheat.core.report.cells import format_cell, share_cell
 from deadheat.core.report.conventions import tell_conventions, tell_ties
 from deadheat.core.report.data_facts import tell_unshared, tell_without_relevant, warn_of_nothing_judged
 from deadheat.core.report.model import Column, Fact, Report, tabulate
-from deadheat.core.report.totals import as_cell, tell_counts
+from deadheat.core.report.totals import mean_cell, tell_counts
 from deadheat.core.scalars import NOISE
 from deadheat.core.stats.selection import Selection, resample_choice
 from deadheat.core.wording import format_count, format_list
@@ -30,8 +30,8 @@ def numbers_of(scored: Scored) -> dict[str, Any]:
     first, *_ = scores = list(scored.evaluation)
     return {
         "column": scored.name,
-        **{one.measure.label: as_cell(one) for one in scores},
-        **{end: as_cell(first, end) for end in ENDS},
+        **{one.measure.label: mean_cell(one) for one in scores},
+        **{end: mean_cell(first, end) for end in ENDS},
         "tied": share_cell(scored.n_tied / max(scored.n_documents, 1)),
         "reversed": scored.reversed,
         "level": first.reported(),

@@ -42,7 +42,7 @@ from deadheat.core.wording import UNIT, escape_invisible, format_count
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import Grounds
 from deadheat.plugins.compare.deciding_queries import tabulate_deciding_queries
-from deadheat.plugins.compare.flips import Side, over_all, side_of
+from deadheat.plugins.compare.flips import Side, make_side, over_all
 from deadheat.plugins.compare.intervals_by_name import IntervalsByName
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
@@ -841,7 +841,7 @@ def assemble(
             weighted_by_doc_id[name] = _leave_out_weightless(by_doc_id[name], evaluation)
         is_evaluated = is_member(query_ids, evaluation.query_ids)
         for sides_of_measure, measure in zip(sides, measures, strict=True):
-            sides_of_measure[name] = side_of(
+            sides_of_measure[name] = make_side(
                 evaluation, measure, is_evaluated, weighted_by_doc_id.get(name), design.rng
             )
         for scores in evaluation:

@@ -12,7 +12,7 @@ from deadheat.core.data.renderable import make_frame
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.libraries import polars as pl
 from deadheat.core.measures import Measure
-from deadheat.plugins.compare.flips import Side, gap_of, side_of
+from deadheat.plugins.compare.flips import Side, make_side, subtract_sides
 from deadheat.plugins.compare.pair import Pairs
 
 
@@ -54,9 +54,9 @@ def tabulate_deciding_queries(
     rows = []
     for place, pair in enumerate(pairs):
         measure = measures[place // n_pairs]
-        system = side_of(evaluations[pair.system], measure, is_evaluated[pair.system])
-        baseline = side_of(evaluations[pair.baseline], measure, is_evaluated[pair.baseline])
-        gap = gap_of(system, baseline)
+        system = make_side(evaluations[pair.system], measure, is_evaluated[pair.system])
+        baseline = make_side(evaluations[pair.baseline], measure, is_evaluated[pair.baseline])
+        gap = subtract_sides(system, baseline)
         weights = None
         if weights_of_pairs is not None and pair.n_effective is not None:  # totals have none
             weights = weights_of_pairs[:, place]

@@ -28,7 +28,7 @@ from deadheat.plugins.compare.orders import (
     MAX_ORDERS,
     DrawnSums,
     draw_sums,
-    listed_values,
+    list_order_values,
     n_draws,
     probability_below,
 )
@@ -37,7 +37,7 @@ from deadheat.plugins.compare.sum_distributions import (
     ON_GRID,
     Distribution,
     IndependentSum,
-    comparable,
+    match_distributions,
 )
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
@@ -101,7 +101,7 @@ def flip(
         Exact extremes of the difference over tie orders.
     distributions : tuple of Distribution or of DrawnSums, optional
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
-        :func:`~deadheat.plugins.compare.sum_distributions.comparable` gives them; or sums that were drawn.
+        :func:`~deadheat.plugins.compare.sum_distributions.match_distributions` gives them; or sums that were drawn.
     sign : float, optional
         A number of the sign that is not to be reversed; by default d.
     most_off : float, default 1
@@ -300,7 +300,7 @@ def summands(
     queries = np.flatnonzero(moved)
     parts = measure.distributions(placements, queries) if len(queries) else []
     if parts is None:
-        parts = listed_values(measure, placements, queries, max_orders)
+        parts = list_order_values(measure, placements, queries, max_orders)
     if parts is None:
         return None
     fixed = mean[keep & ~moved]
@@ -317,7 +317,7 @@ def is_moved(mean: FloatArray, variance: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One system by one measure, over the queries of all systems; or one less another (:func:`gap_of`).
+    """One system by one measure, over the queries of all systems; or one less another (:func:`subtract_sides`).
 
     Attributes
     ----------
@@ -444,7 +444,7 @@ class Side:
         )
 
 
-def side_of(
+def make_side(
     evaluation: Evaluation,
     measure: Measure,
     is_evaluated: BoolArray,
@@ -496,7 +496,7 @@ def over_all(values: FloatArray, is_evaluated: BoolArray, other: float) -> Float
     return values_of_all
 
 
-def gap_of(minuend: Side, subtrahend: Side) -> Side:
+def subtract_sides(minuend: Side, subtrahend: Side) -> Side:
     """Return one side less another, such as a system in one language and in another.
 
     The ties of the two are broken independently, so that means subtract and variances add.
@@ -560,7 +560,7 @@ class TieSums:
         sum_of_baseline = self._once(Side.summands, baseline, keep)
         if sum_of_baseline is None:
             return None
-        return comparable(sum_of_system, sum_of_baseline, is_coarse=self.sides[system].share < LITTLE)
+        return match_distributions(sum_of_system, sum_of_baseline, is_coarse=self.sides[system].share < LITTLE)
 
     def _once(self, find: Callable[[Side, BoolArray], T], place: Hashable, keep: BoolArray) -> T:
         """Return what a method finds of a side; it is asked once."""

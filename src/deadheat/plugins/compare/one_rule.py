@@ -12,7 +12,7 @@ from deadheat.core.data.renderable import make_frame
 from deadheat.core.design import RANDOMIZATION, Design
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.libraries import polars as pl
-from deadheat.plugins.compare.flips import Side, side_of
+from deadheat.plugins.compare.flips import Side, make_side
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.pairs import compare_sides, list_pairs
 
@@ -91,7 +91,7 @@ def _list_sides_by_doc_id(systems: RankedSystems) -> list[dict[str, Side]] | Non
     for measure in systems.first.measures:
         sides = {}
         for name, evaluation in systems.evaluations.items():
-            side = side_of(evaluation, measure, is_evaluated[name], systems.by_doc_id[name])
+            side = make_side(evaluation, measure, is_evaluated[name], systems.by_doc_id[name])
             is_changed |= not np.array_equal(side.values, side.by_doc_id, equal_nan=True)
             sides[name] = side.ranked_by_doc_id
         sides_by_measure.append(sides)

@@ -138,7 +138,7 @@ class RankedRows:
     n_rows: IntArray
 
 
-def listed_values(
+def list_order_values(
     measure: Measure, placements: Placements, queries: IntArray, max_orders: int = MAX_ORDERS
 ) -> list[tuple[FloatArray, FloatArray]] | None:
     """Return the value of each query in every order of its ties.

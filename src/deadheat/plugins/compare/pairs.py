@@ -26,9 +26,9 @@ from deadheat.plugins.compare.flips import (
     Side,
     TieSums,
     flip,
-    gap_of,
     normal_errors_of,
     normal_flips,
+    subtract_sides,
 )
 from deadheat.plugins.compare.pair import Pairs
 from deadheat.plugins.compare.pair_parts import ComparedPairs, pair_parts
@@ -425,7 +425,7 @@ def _find_flip(sums: TieSums, system: Hashable, baseline: Hashable, normal_error
 
     None if neither is feasible, or the normal distribution, which is off by so much at most, will do.
     """
-    gap = gap_of(sums.sides[system], sums.sides[baseline])
+    gap = subtract_sides(sums.sides[system], sums.sides[baseline])
     has_both: BoolArray = ~np.isnan(gap.values)
     distributions = sums.distributions(system, baseline, has_both, normal_error)
     if not distributions:

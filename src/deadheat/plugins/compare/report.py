@@ -19,7 +19,12 @@ from deadheat.core.measures import Measure
 from deadheat.core.report.cells import DOUBT, MARK, Cell, NumberCell, Span, bars, p_value_cell, share_cell
 from deadheat.core.report.conventions import tell_conventions, tell_reconciled, tell_shared_weights, tell_ties
 from deadheat.core.report.data_facts import tell_data, warn_of_nothing_judged
-from deadheat.core.report.interval_facts import describe_methods, span_of, tell_unknown_intervals, warn_of_few_units
+from deadheat.core.report.interval_facts import (
+    describe_methods,
+    interval_cell,
+    tell_unknown_intervals,
+    warn_of_few_units,
+)
 from deadheat.core.report.make_parts import unexplained
 from deadheat.core.report.model import (
     MEASURE,
@@ -39,12 +44,12 @@ from deadheat.core.report.model import (
 from deadheat.core.report.score_tables import columns_of_strata, format_stratum, level_heading
 from deadheat.core.report.totals import (
     add_totals,
-    as_cell,
+    mean_cell,
     mean_heading,
     reported_interval,
     scale_to_total,
-    span_of_ties,
     tell_geometric,
+    tie_range_cell,
 )
 from deadheat.core.scalars import as_integer
 from deadheat.core.structures import group_values
@@ -268,9 +273,9 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
             "stratum": stratum,
             "system": name,
             "measure": measure.label,
-            "mean": as_cell(scores),
-            "ci": span_of(one),
-            "ties": span_of_ties(scores),
+            "mean": mean_cell(scores),
+            "ci": interval_cell(one),
+            "ties": tie_range_cell(scores),
             **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
         }
         for (stratum, name, scores, _), one in zip(found, intervals, strict=True)

@@ -15,7 +15,7 @@ from deadheat.core.report.compact_scores import (
     name_lower_better,
 )
 from deadheat.core.report.conventions import describe_ties
-from deadheat.core.report.interval_facts import METHODS, span_of
+from deadheat.core.report.interval_facts import METHODS, interval_cell
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Report, Table, note_fact, tabulate
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
 from deadheat.core.scalars import as_integer
@@ -120,7 +120,7 @@ def _list_measures(comparison: Comparison) -> Table:
         Column("baseline_mean", baseline, lambda pair: _number_of(comparison, pair, pair.baseline_mean)),
         Column("mean", system, lambda pair: _number_of(comparison, pair, pair.mean)),
         Column("difference", "difference", lambda pair: _number_of(comparison, pair, pair.difference)),
-        Column("ci", level_heading(comparison.design.confidence_level, counts), span_of, spare=-2),
+        Column("ci", level_heading(comparison.design.confidence_level, counts), interval_cell, spare=-2),
         Column("p_adjusted", "p", lambda pair: _p_of(comparison, pair)),
         *([Column("flip_probability", "ties reverse", reversal, spare=1)] if knows_ties(comparison) else []),
     )

@@ -31,8 +31,8 @@ from deadheat.core.measures import Measure
 from deadheat.core.random_generators import random_generator
 from deadheat.core.stats.ranks import ranks, resampled_ranks, summarize_ranks
 from deadheat.core.wording import MOST_OFF, escape_invisible
-from deadheat.plugins.compare.flips import Side, side_of
-from deadheat.plugins.compare.orders import MAX_ORDERS, draw_values, listed_values
+from deadheat.plugins.compare.flips import Side, make_side
+from deadheat.plugins.compare.orders import MAX_ORDERS, draw_values, list_order_values
 from deadheat.plugins.compare.pair import Pair
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
@@ -285,7 +285,7 @@ def rank_intervals(
     design : Design
         Of which confidence level, number of resamples and seed count.
     """
-    sides = [side_of(one, measure, is_member(query_ids, one.query_ids)) for one in evaluations.values()]
+    sides = [make_side(one, measure, is_member(query_ids, one.query_ids)) for one in evaluations.values()]
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
     n_queries = int(keep.sum())
     if not n_queries:
@@ -326,21 +326,22 @@ def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.ra
     if not side.can_draw:
         return None
     moved = side.moved(keep)
-    found: FloatArray | None = np.zeros((0, 1))
+    drawn: FloatArray | None = np.zeros((0, 1))
     if moved.any():
-        measure, placements, queries = side.measure, side.placements, np.flatnonzero(moved[side.is_evaluated])
-        parts = measure.distributions(placements, queries) or listed_values(measure, placements, queries, MAX_ORDERS)
-        found = (
-            np.array([_steps(*part) for part in parts])
-            if parts
-            else draw_values(measure, placements, moved[side.is_evaluated], rng)
-        )
-    if found is None:
+        queries = np.flatnonzero(moved[side.is_evaluated])
+        parts = side.measure.distributions(side.placements, queries)
+        if not parts:
+            parts = list_order_values(side.measure, side.placements, queries, MAX_ORDERS)
+        if parts:
+            drawn = np.array([_steps(*part) for part in parts])
+        else:
+            drawn = draw_values(side.measure, side.placements, moved[side.is_evaluated], rng)
+    if drawn is None:
         return None
-    values = np.broadcast_to(side.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()
+    values = np.broadcast_to(side.mean[keep][:, None], (int(keep.sum()), drawn.shape[1])).copy()
     # each query's own order of draws, as those of one unit are added
-    values[moved[keep]] = rng.permuted(found, axis=1)
-    sums = np.zeros((n_units, found.shape[1]))
+    values[moved[keep]] = rng.permuted(drawn, axis=1)
+    sums = np.zeros((n_units, drawn.shape[1]))
     np.add.at(sums, units, side.factors(keep)[:, None] * values)
     return sums
 

@@ -196,7 +196,7 @@ class IndependentSum:
         return float(centred**2 @ self.probabilities)
 
 
-def comparable(
+def match_distributions(
     one: IndependentSum, other: IndependentSum, *, is_coarse: bool = False
 ) -> tuple[Distribution, Distribution] | None:
     """Return the distributions of two sums: both exact or on the same grid.

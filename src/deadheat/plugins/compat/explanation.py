@@ -47,7 +47,7 @@ class Match:
         return next(iter(self.values.values()))
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The settings in words: those that are not the tool's usual ones.
 
         Of a tool as it is, its tie rule, and what it does with queries that the run lacks.
@@ -144,7 +144,7 @@ class Explanation(Renderable):
         rows = []
         for match in self.matches:
             values = [match.values[label] for label in labels]
-            rows.append((match.tool or None, match.nearest, match.told, *values))
+            rows.append((match.tool or None, match.nearest, match.description, *values))
         schema = dict.fromkeys(("tool", "nearest", "settings"), pl.String) | dict.fromkeys(labels, pl.Float64)
         return pl.DataFrame(rows, schema=schema, orient="row")
 

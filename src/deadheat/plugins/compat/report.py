@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import format_cell
 from deadheat.core.report.model import Column, Fact, Report, Table, note_fact, prose_fact, registers_report, tabulate
-from deadheat.core.report.totals import cell_of
+from deadheat.core.report.totals import measure_cell
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.compat.explanation import Explanation, Match, Range
 
@@ -46,14 +46,14 @@ def _tabulate_ways(explanation: Explanation, ways: Sequence[Match]) -> Table:
 
 
 def _make_value_column(measure: Measure) -> Column:
-    return Column(measure.label, measure.label, lambda way: cell_of(measure, way.values[measure.label]))
+    return Column(measure.label, measure.label, lambda way: measure_cell(measure, way.values[measure.label]))
 
 
 def _format_settings(way: Match) -> str:
     """Return the settings of a way in words; of one that no tool has, beside the nearest tool."""
     if not way.tool and way.changes:
-        return f"as {way.nearest}, but {way.told}"
-    return way.told
+        return f"as {way.nearest}, but {way.description}"
+    return way.description
 
 
 def _format_heading(explanation: Explanation) -> str:
@@ -153,9 +153,9 @@ def _tell_chance(explanation: Explanation) -> Fact:
 def _describe_tie_range(explanation: Explanation, measure: Measure) -> str:
     """Say what the order of ties alone makes of a measure."""
     tie_range = explanation.ranges[measure.label]
-    low = format_cell(cell_of(measure, tie_range.low))
-    mean = format_cell(cell_of(measure, tie_range.mean))
-    high = format_cell(cell_of(measure, tie_range.high))
+    low = format_cell(measure_cell(measure, tie_range.low))
+    mean = format_cell(measure_cell(measure, tie_range.mean))
+    high = format_cell(measure_cell(measure, tie_range.high))
     queries = ""
     if tie_range.skips_missing:
         n_in_run = explanation.n_queries - len(explanation.missing_queries)

@@ -13,7 +13,7 @@ from deadheat.core.measures import Measure
 from deadheat.core.placements.grouping import group_scores
 from deadheat.core.report.cells import Span, format_cell, share_cell
 from deadheat.core.report.model import SYSTEM, Column, Fact, Report, note_fact, prose_fact, tabulate
-from deadheat.core.report.totals import as_cell
+from deadheat.core.report.totals import mean_cell
 from deadheat.core.wording import format_count
 from deadheat.plugins.fusion.fuse import FusedRuns
 from deadheat.plugins.fusion.judged import JudgedPool
@@ -91,7 +91,7 @@ def _row(run: Run, scored: Scored | None) -> dict[str, Any]:
     }
     if scored is not None:
         for scores in scored.evaluations[run.name]:
-            row[scores.measure.label] = as_cell(scores)
+            row[scores.measure.label] = mean_cell(scores)
     return row
 
 

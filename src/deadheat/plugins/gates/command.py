@@ -29,7 +29,7 @@ from deadheat.core.cli.options import (
 )
 from deadheat.core.cli.paths import INPUT, STDOUT, label
 from deadheat.core.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
-from deadheat.core.cli.read_options import conventions_of, intervals_of, need_queries, weighed
+from deadheat.core.cli.read_options import apply_weights, conventions_of, intervals_of, need_queries
 from deadheat.core.cli.streams import write_note
 from deadheat.core.phases import phase
 
@@ -195,9 +195,9 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     if evaluation is None:
         evaluation = _evaluate_run(files, conventions, thresholds, baseline)
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
-    evaluation = weighed(evaluation, queries, options)
+    evaluation = apply_weights(evaluation, queries, options)
     if baseline is not None:
-        baseline = replace(baseline, evaluation=weighed(baseline.evaluation, queries, options))
+        baseline = replace(baseline, evaluation=apply_weights(baseline.evaluation, queries, options))
     with phase("checking gates"):
         result = dh.gate(
             evaluation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from deadheat.core.report.cells import Cell, finite_or_none, p_value_cell
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Table, tabulate
 from deadheat.core.wording import format_count, format_list
 from deadheat.plugins.judges.conclusions import Conclusions
@@ -131,7 +131,7 @@ def list_systems(conclusion: Conclusions, ci_heading: str, *, is_named: bool, is
             "human": bias.baseline_mean,
             "by_judge": bias.mean,
             "bias": bias.difference,
-            "ci": span_of(bias),
+            "ci": interval_cell(bias),
             "known": bias.is_known,
             "favour": favour.difference,
             "p": p_value_cell(favour.p_adjusted, is_significant=favour.significant),

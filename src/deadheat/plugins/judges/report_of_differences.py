@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.core.evaluation.intervals import why_unknown
 from deadheat.core.measures import Measure
 from deadheat.core.report.cells import Span, p_value_cell
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import SYSTEM, Column, Fact, Table, note_fact, prose_fact, tabulate
 from deadheat.core.report.score_tables import level_heading
 from deadheat.core.wording import format_count
@@ -30,7 +30,7 @@ def tabulate_pairs(parts: Parts, leading: Iterable[Column], measure: Measure) ->
             **vars(pair.judged),
             "human_p_value": p_value_cell(pair.judged.p_value),
             "with": pair.difference,
-            "both": span_of(pair),
+            "both": interval_cell(pair),
         }
         for stratum, part in parts.items()
         for pair in (part[measure] if part.by_judge and not measure.total else ())

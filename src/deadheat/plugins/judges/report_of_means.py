@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.strata import Strata
 from deadheat.core.report.cells import Span
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import MEASURE, SYSTEM, Column, Fact, Table, prose_fact, tabulate
 from deadheat.core.report.report_parts import Part
 from deadheat.core.report.score_tables import columns_of_strata, level_heading
@@ -34,10 +34,10 @@ class JudgeInReports:
                 "system": names[part.run],
                 "measure": scores.measure.label,
                 "human": scores.human_mean,
-                "alone": span_of(found.alone or found),
+                "alone": interval_cell(found.alone or found),
                 "ties": Span(scores.human_tie_min, scores.human_tie_max),
                 "with": scores.mean,
-                "both": span_of(found),
+                "both": interval_cell(found),
             }
             for part in parts
             for scores, found in zip(

@@ -20,7 +20,7 @@ from deadheat.core.evaluation.intervals import KNOWN
 from deadheat.core.measures import Measure
 from deadheat.core.structures import group_values
 from deadheat.core.wording import escape_invisible, format_count
-from deadheat.plugins.compare.flips import Side, gap_of, side_of
+from deadheat.plugins.compare.flips import Side, make_side, subtract_sides
 from deadheat.plugins.compare.margins import planned, within_margins
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides, list_pairs
@@ -170,7 +170,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             sides: dict[SystemKey, Side] = {}
             for name in self.systems:
                 for language, evaluations in self.evaluations.items():
-                    side = side_of(evaluations[name], measure, is_asked[language], rng=self.design.rng)
+                    side = make_side(evaluations[name], measure, is_asked[language], rng=self.design.rng)
                     sides[name, language] = side
             if self.design.test == TUKEY:
                 sides = _limit_to_shared(sides)
@@ -243,7 +243,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
         for gap in gaps:
             language, subtracted = gap
             for name in self.systems:
-                gap_sides[gap, name] = gap_of(sides[name, language], sides[name, subtracted])
+                gap_sides[gap, name] = subtract_sides(sides[name, language], sides[name, subtracted])
         return gap_sides
 
     @cached_property

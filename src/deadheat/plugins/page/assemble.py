@@ -25,7 +25,7 @@ from deadheat.core.placements.policies import POLICIES
 from deadheat.core.report.as_html import harmless, parts, templates
 from deadheat.core.report.as_markdown import as_markdown
 from deadheat.core.report.cells import Span, share_cell
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.make_parts import parts_of
 from deadheat.core.report.model import (
     PAGES,
@@ -43,7 +43,7 @@ from deadheat.core.report.model import (
 )
 from deadheat.core.report.of_evaluation import report_evaluations
 from deadheat.core.report.score_tables import NOTHING, columns_of_strata, level_heading, tabulate_scores
-from deadheat.core.report.totals import TIE_NUMBERS, as_cell, span_of_ties
+from deadheat.core.report.totals import TIE_NUMBERS, mean_cell, tie_range_cell
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import BY_DOC_ID, format_count, format_names, format_path, join_sentences
 from deadheat.plugins.compare.companions import Companion
@@ -377,14 +377,14 @@ def _leaderboard(subject: Subject) -> Table:
     main, evaluations = subject.main, subject.evaluations
     options = IntervalOptions() if subject.comparison is None else subject.comparison.design
     by_doc_id = _by_doc_id(subject)
-    of_ties = Column("ties", "tie orders", lambda name: span_of_ties(evaluations[name][main]), ("tie_min", "tie_max"))
+    of_ties = Column("ties", "tie orders", lambda name: tie_range_cell(evaluations[name][main]), ("tie_min", "tie_max"))
     columns = (
-        Column("mean", _heading(main), lambda name: as_cell(evaluations[name][main])),
+        Column("mean", _heading(main), lambda name: mean_cell(evaluations[name][main])),
         Column(
             "ci",
             level_heading(options.confidence_level, {one[main].n_queries for one in evaluations.values()}),
             lambda name: (
-                span_of(subject.intervals[name, main.label])
+                interval_cell(subject.intervals[name, main.label])
                 if not main.total and (name, main.label) in subject.intervals
                 else NOTHING
             ),
@@ -392,7 +392,7 @@ def _leaderboard(subject: Subject) -> Table:
         *([of_ties] if subject.knows_ties else []),
         *([Column("doc_id", BY_DOC_ID, by_doc_id.get)] if by_doc_id else []),
         *(
-            Column(one.label, _heading(one), lambda name, one=one: as_cell(evaluations[name][one]))
+            Column(one.label, _heading(one), lambda name, one=one: mean_cell(evaluations[name][one]))
             for one in subject.measures
             if one != main
         ),
@@ -451,7 +451,10 @@ def _tie_table(subject: Subject) -> Table:
     decided = {name: int(np.count_nonzero(one.tie_max - one.tie_min > NOISE)) for name, one in scores.items()}
     columns = (
         Column("exact", "exact", exact.get),
-        *(Column(key, key.replace("_", " "), lambda name, key=key: as_cell(scores[name], key)) for key in TIE_NUMBERS),
+        *(
+            Column(key, key.replace("_", " "), lambda name, key=key: mean_cell(scores[name], key))
+            for key in TIE_NUMBERS
+        ),
         *(
             [
                 Column("doc_id", BY_DOC_ID, by_doc_id.get),

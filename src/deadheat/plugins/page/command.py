@@ -22,12 +22,12 @@ from deadheat.core.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, T
 from deadheat.core.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
 from deadheat.core.cli.printing import check_output, emit, warn_of_nothing_judged
 from deadheat.core.cli.read_options import (
+    apply_weights,
     check_strata,
     conventions_of,
     measures_of,
     read_queries,
     sets_of_strata,
-    weighed,
 )
 from deadheat.core.cli.streams import write_note
 from deadheat.core.errors import DataError
@@ -246,7 +246,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
             warn_of_nothing_judged([alone])
         else:
             alone = evaluated[name]
-        evaluations = {name: weighed(alone, queries, options)}
+        evaluations = {name: apply_weights(alone, queries, options)}
     return Subject(
         evaluations=evaluations,
         comparison=comparison,

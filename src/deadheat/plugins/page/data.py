@@ -26,7 +26,7 @@ from deadheat.core.scalars import NOISE
 from deadheat.core.settings import Conventions
 from deadheat.core.wording import format_for_people
 from deadheat.plugins.compare.deciding import explain_doubt, find_favourite
-from deadheat.plugins.compare.orders import MAX_ORDERS, listed_values
+from deadheat.plugins.compare.orders import MAX_ORDERS, list_order_values
 from deadheat.plugins.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 
 LONGEST_TEXT = 200  # characters of a document, below its id
@@ -391,7 +391,7 @@ def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) ->
         return found
     placements = evaluation.placements_of(measure)
     for code, query in enumerate(placements.query_ids.tolist()):
-        listed = listed_values(measure, placements, np.array([code]), MAX_ORDERS)
+        listed = list_order_values(measure, placements, np.array([code]), MAX_ORDERS)
         found[query] = None if listed is None else gathered(*listed[0])
     return found
 

@@ -25,9 +25,9 @@ from deadheat.core.evaluation.stratum import strata_of
 from deadheat.core.measures import Measure, unit_of
 from deadheat.core.placements.grouping import group_run, group_scores, select_queries
 from deadheat.core.report.cells import Span, count_cell, format_cell
-from deadheat.core.report.interval_facts import span_of
+from deadheat.core.report.interval_facts import interval_cell
 from deadheat.core.report.model import QUERY, Column, Table, tabulate
-from deadheat.core.report.totals import span_of_ties
+from deadheat.core.report.totals import tie_range_cell
 from deadheat.core.scalars import NOISE
 from deadheat.core.wording import format_count, format_level, format_percentage, is_share_known
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
@@ -339,8 +339,8 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
     if not measure.total and not np.isnan((interval := scores.interval()).low):
         text = f"{format_level(interval.confidence_level)} interval of the mean"
         why = "" if interval.is_known else f", which cannot be known: {interval.unknown}"
-        found.append(Glance("interval", format_cell(span_of(interval)), text + why))
-    ties = span_of_ties(scores)
+        found.append(Glance("interval", format_cell(interval_cell(interval)), text + why))
+    ties = tie_range_cell(scores)
     if not ties.high - ties.low > NOISE:  # NaN too
         return found
     return [*found, Glance("ties", format_cell(ties), "what the order of equal scores alone can make of it")]

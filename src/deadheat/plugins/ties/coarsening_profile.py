@@ -30,7 +30,7 @@ from deadheat.core.settings import Conventions
 from deadheat.core.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.core.wording import escape_invisible, format_count
 from deadheat.plugins.compare.compare import named_runs
-from deadheat.plugins.compare.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
+from deadheat.plugins.compare.flips import Flip, TieSums, flip, make_side, normal_errors_of, subtract_sides
 from deadheat.plugins.compare.pairs import list_pairs
 from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.plugins.ties.coarsening import check_coarse, check_one_way, coarse_name, coarsen
@@ -309,7 +309,7 @@ def _compare(
     ids = np.array(sorted({query for one in steps[AS_GIVEN].values() for query in one.query_ids.tolist()}), object)
     sums = {
         scores: TieSums(
-            {name: side_of(one, measure, is_member(ids, one.query_ids), rng=rng) for name, one in found.items()}
+            {name: make_side(one, measure, is_member(ids, one.query_ids), rng=rng) for name, one in found.items()}
         )
         for scores, found in (steps.items() if places else ())
     }
@@ -350,7 +350,7 @@ def winner(sums: TieSums, a: str, b: str, sign: float) -> tuple[Flip, float]:
     sign : float
         The right sign of the difference, a less b; if it is 0 but for rounding, neither is right, and both are NaN.
     """
-    gap = gap_of(sums.sides[a], sums.sides[b])
+    gap = subtract_sides(sums.sides[a], sums.sides[b])
     keep = ~np.isnan(gap.values)
     n = int(keep.sum())
     if not (abs(sign) > NEGLIGIBLE_DIFFERENCE and n):  # NaN too

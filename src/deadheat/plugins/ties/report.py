@@ -20,7 +20,7 @@ from deadheat.core.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.core.report.totals import TIE_NUMBERS, as_cell, cell_of, mean_heading, span_of_ties, tell_counts
+from deadheat.core.report.totals import TIE_NUMBERS, mean_cell, mean_heading, measure_cell, tell_counts, tie_range_cell
 from deadheat.core.wording import BROKEN_BY, format_count
 from deadheat.plugins.ties.decided import Decided
 from deadheat.plugins.ties.orders import TieOrders
@@ -321,7 +321,7 @@ def _tabulate_measures(measures: Sequence[Decided]) -> Table:
     for decided in measures:
         numbers_of_queries |= {decided.scores.n_queries, len(decided.scores.query_ids)}
     heading = mean_heading([decided.measure for decided in measures])
-    columns = [Column("value", heading, lambda decided: as_cell(decided.scores))]
+    columns = [Column("value", heading, lambda decided: mean_cell(decided.scores))]
     for column in TIES:
         spare = 1 if column.key == "tie_std" else 0
         columns.append(replace(column, of=partial(_cell_of_scores, key=column.key), spare=spare))
@@ -344,16 +344,16 @@ def _tabulate_measures(measures: Sequence[Decided]) -> Table:
 
 
 def _cell_of_scores(decided: Decided, key: str) -> Cell:
-    return as_cell(decided.scores, key)
+    return mean_cell(decided.scores, key)
 
 
 def _find_range(decided: Decided) -> Cell:
-    ends = span_of_ties(decided.scores)
-    return cell_of(decided.measure, ends.high - ends.low)
+    ends = tie_range_cell(decided.scores)
+    return measure_cell(decided.measure, ends.high - ends.low)
 
 
 def _find_total(decided: Decided) -> Cell:
-    return as_cell(decided.scores) if decided.measure.total else None
+    return mean_cell(decided.scores) if decided.measure.total else None
 
 
 def _tabulate_stability(profile: TieProfile) -> Table:
@@ -381,7 +381,7 @@ def _tabulate_stability(profile: TieProfile) -> Table:
 
 
 def _cell_of_difference(difference: RuleDifference, key: str) -> Cell:
-    return cell_of(difference.measure, getattr(difference, key))
+    return measure_cell(difference.measure, getattr(difference, key))
 
 
 def _tabulate_correlations(profile: TieProfile) -> Table:
@@ -468,9 +468,9 @@ def _tabulate_second_key(profile: TieProfile, keyed: TieProfile, name: str) -> T
             {
                 "measure": decided.measure.label,
                 "value": decided.scores.reported(),
-                "ties": span_of_ties(decided.scores),
+                "ties": tie_range_cell(decided.scores),
                 "then_value": keyed_decided.scores.reported(),
-                "then_ties": span_of_ties(keyed_decided.scores),
+                "then_ties": tie_range_cell(keyed_decided.scores),
             }
         )
     columns = (

@@ -38,7 +38,7 @@ CUT = "of the ranking the first {:,} documents of each list are known"
 Unknown: TypeAlias = dict[str, tuple[str, ...]]
 
 
-def rescored(
+def rescore_evaluation(
     evaluation: Evaluation,
     qrels: Source | None,
     measures: MeasureLike | Iterable[MeasureLike] | None,
