@@ -20,9 +20,10 @@ from deadheat.core.report.cells import Bar
 from deadheat.core.report.model import Row
 from deadheat.core.report.text import as_text
 from deadheat.plugins.compare.pair import Pairs
-from deadheat.plugins.compare.report import report_comparison, tell_tests
+from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.compare.report_compact import report_compact
 from deadheat.plugins.compare.report_tables import report_with_requests
+from deadheat.plugins.compare.report_tests import tell_tests
 from support.numbers_in_text import numbers_in
 from support.report_facts import facts_by_heading
 

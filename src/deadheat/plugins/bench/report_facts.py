@@ -23,7 +23,8 @@ from deadheat.plugins.bench.languages import base, is_code
 from deadheat.plugins.bench.report_verdicts import CASE
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Key, PartStrata
 from deadheat.plugins.compare.pair import Pairs
-from deadheat.plugins.compare.report import tell_intervals, tell_tests
+from deadheat.plugins.compare.report import tell_intervals
+from deadheat.plugins.compare.report_tests import tell_tests
 from deadheat.plugins.languages.report import (
     AMONG,
     facts_of_languages,

@@ -1,22 +1,22 @@
 """The report of a comparison: the systems with their intervals, their differences, and what ties could make of them."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from deadheat.core import hooks, stats
-from deadheat.core.arrays import BoolArray, IntArray, run_starts
-from deadheat.core.design import MAX_T_CORRECTIONS, RANDOMIZATION, RANK_TESTS, RESAMPLING_TESTS, TUKEY, Design
+from deadheat.core import hooks
+from deadheat.core.arrays import IntArray, run_starts
+from deadheat.core.design import TUKEY, Design
 from deadheat.core.evaluation.evaluation import Evaluation
-from deadheat.core.evaluation.intervals import FEW, FEWEST, KNOWN, Interval
+from deadheat.core.evaluation.intervals import KNOWN, Interval
 from deadheat.core.evaluation.ordering import order_by_mean
 from deadheat.core.evaluation.stratum import keys_of, label
 from deadheat.core.measures import Measure
-from deadheat.core.report.cells import DOUBT, MARK, Cell, NumberCell, Span, bars, p_value_cell, share_cell
+from deadheat.core.report.cells import DOUBT, Cell, NumberCell, Span, bars, p_value_cell, share_cell
 from deadheat.core.report.conventions import tell_conventions, tell_reconciled, tell_shared_weights, tell_ties
 from deadheat.core.report.data_facts import tell_data, warn_of_nothing_judged
 from deadheat.core.report.interval_facts import (
@@ -33,7 +33,6 @@ from deadheat.core.report.model import (
     Fact,
     Report,
     Table,
-    first_true,
     notation_of,
     note_fact,
     prose_fact,
@@ -52,75 +51,30 @@ from deadheat.core.report.totals import (
     tie_range_cell,
 )
 from deadheat.core.scalars import as_integer
-from deadheat.core.structures import group_values
 from deadheat.core.wording import (
     BY_DOC_ID,
-    MOST_NAMED,
-    MOST_OFF,
     UNIT,
     format_count,
-    format_in_brackets,
-    format_list,
-    format_percentage_error,
-    is_share_known,
-    join_sentences,
 )
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.comparison_parts import ComparisonPart
-from deadheat.plugins.compare.deciding import ENOUGH
 from deadheat.plugins.compare.least_p import (
-    beyond_resamples,
     is_least,
-    least_adjusted,
-    least_p,
-    least_ps,
-    n_differing,
-    n_resamples_of,
-    units_of,
 )
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.pairs import LIKELY
+from deadheat.plugins.compare.report_flips import tell_flips
+from deadheat.plugins.compare.report_tests import SKEWED, tell_tests
 from deadheat.plugins.compare.verdict import Verdict, text_of
 from deadheat.plugins.compare.verdict_facts import (
-    describe_margin_doubt,
     describe_strata,
-    doubt_of_margin,
     headline_of_strata,
 )
 from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
 MOST_PAIRS = 1_000  # by a measure, that people are shown
-MOST_NAMED_IN_BRIEF = 3  # differences that a brief note names
-SKEWED = "s"  # behind the p value of differences too skewed for so few queries
-TESTS = {
-    "randomization": "paired randomisation test (sign flips)",
-    "bootstrap-t": "paired bootstrap-t test",
-    "bootstrap": "paired bootstrap test",
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-    "tukey": "Tukey's HSD by randomisation",
-}
-CORRECTIONS = {
-    "none": "not corrected",
-    "max-t": "corrected by max-t",
-    "max-t-step-down": "corrected by max-t (step-down)",
-    "bonferroni": "corrected by Bonferroni",
-    "holm": "corrected by Holm",
-    "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
-}
-FLIP_METHODS = {
-    "exact": "exact",
-    "grid": "to about 0.0001, as sums on a grid",
-    "sampled": "from random orders",
-    "normal": "by the normal distribution with the exact variance",
-}
-FLIP_ERRORS = {"sampled": "with a standard error of up to", "normal": "off by up to"}
-LEAST_ERROR = 0.0005  # of a probability: a smaller one would be shown as 0.0%
 OF_INTERVAL = {**{key: key for key in ("n_queries", "standard_error", "tie_standard_error")}, **KNOWN}
-
-
 Parts = Mapping[tuple[str, ...], Comparison]
 """Comparisons by stratum; of all queries one without a stratum, ()."""
 
@@ -499,7 +453,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     for comparison_part in comparison.parts.values():
         facts += comparison_part.tell(comparison, parts)
     if knows_ties(comparison):
-        facts += _of_ties(places, pairs)
+        facts += tell_flips(places, pairs)
     for module in hooks.load("pairs"):
         facts += module.PART.tell(places, pairs)
     facts += tell_conventions(evaluations)
@@ -604,262 +558,6 @@ def tell_intervals(
         note_fact("intervals", warn_of_few_units((one for _, one in named), unit)),
         *tell_unknown_intervals((name, one) for name, one in named if not math.isnan(one.low)),
     ]
-
-
-def tell_tests(
-    design: Design,
-    places: Sequence[str],
-    pairs: Pairs,
-    *,
-    has_clusters: bool = False,
-    has_strata: bool = False,
-    unit: tuple[str, str] = UNIT,
-    among: str = "",
-    apart: str = "",
-) -> list[Fact]:
-    """Say how differences were tested, whether skewness or few queries cast doubt on it, and how many are significant.
-
-    Parameters
-    ----------
-    design : Design
-    places : sequence of str, of length n_pairs
-        The stratum of each pair, empty for the whole.
-    pairs : Pairs
-    has_clusters, has_strata : bool, default False
-    unit : tuple of str
-        What a query is called, in the singular and the plural.
-    among : str, default ""
-        What the differences are between, where the report has others too.
-    apart : str, default ""
-        What has corrections of its own, such as "set and language".
-    """
-    units = "clusters" if has_clusters else unit[1]
-    alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
-    total = join_sentences(format_count(len(pairs), "difference"), between)
-    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
-    tested += f", in each {apart} by itself" if apart else ""
-    is_skewed = pairs.column("doubtful").astype(np.bool_)
-    n_skewed, skewed = name_first(places, pairs, is_skewed, lambda pair: f": {pair.skewness:+.1f}")
-    other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
-    is_hopeless = (pairs.column("wins") + pairs.column("losses") > 0) & (least_ps(pairs, design) >= alpha)
-    n_hopeless, hopeless = name_first(
-        places, pairs, is_hopeless, lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}"
-    )
-    enough = ENOUGH.get(design.test, FEWEST)
-    is_few = pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough)
-    n_few, few = name_first(places, pairs, is_few)
-    why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
-    n_tests, least_sampled = least_adjusted(pairs, design)
-    n_resamples = n_resamples_of(pairs)
-    is_open = pairs.column("undecided").astype(np.bool_)
-    n_open, open_pairs = name_first(places, pairs, is_open)
-    of_open = (
-        f"{n_open:,} of {total} undecided, marked {DOUBT} behind p: other resamples may take it to the other side of"
-        f" {alpha:.3g}"
-    )
-    is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
-    is_limited = least_sampled >= alpha and is_resampled.any()
-    too_skewed = (
-        f"{n_skewed:,} of {total} too skewed for so few {units}, marked {SKEWED} behind p: p may be too small"
-        f"{format_in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}"
-    )
-    skewed_in_brief = (
-        f"{n_skewed:,} of {total} too skewed for so few {units}, take p near {alpha:.3g} as undecided"
-        f"{name_in_brief(places, pairs, is_skewed, 'marks')}"
-    )
-    few_in_brief = (
-        f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}, too few {units} differ"
-        f"{name_in_brief(places, pairs, is_hopeless)}"
-    )
-    open_in_brief = ""
-    if n_open:
-        open_in_brief = (
-            f"{n_open:,} of {total} undecided, other resamples may take p to the other side of {alpha:.3g}"
-            f"{name_in_brief(places, pairs, is_open, 'marks')}"
-        )
-    few_units_in_brief = (
-        f"{n_few:,} of {total} significant with fewer than {enough} {units}{name_in_brief(places, pairs, is_few)}"
-    )
-    too_few = (
-        f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
-        f"{format_in_brackets(hopeless, head='how many, least p: ')}"
-    )
-    too_many = (
-        f"after the correction for {n_tests:,} differences, p of {n_resamples:,} resamples is at least"
-        f" {least_sampled:.2g}: {beyond_resamples(n_tests, design)}"
-    )
-    of_few = (
-        f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {format_list(few, n=n_few)}"
-    )
-    return [
-        Fact("baselines", design.against),
-        *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
-        Fact("test_resamples", max(n_resamples, design.n_resamples) if design.test in RESAMPLING_TESTS else None),
-        prose_fact("test", f"{between}: {tested}" if between else tested),
-        note_fact("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
-        note_fact("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
-        Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
-        note_fact("undecided", of_open + format_in_brackets(open_pairs) if open_pairs else "", brief=open_in_brief),
-        note_fact("few", of_few if few else "", brief=few_units_in_brief),
-        prose_fact(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
-        _tell_few_queries(design, pairs, units, total),
-    ]
-
-
-def _tell_few_queries(design: Design, pairs: Pairs, units: str, total: str) -> Fact:
-    """Say that a p near the level decides nothing where there are few queries: these do not show how skewed others are.
-
-    In JSON it is the number of such differences.
-    """
-    is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
-    is_few = is_tested & (units_of(pairs) < FEW)
-    n_few = 0 if design.test in RANK_TESTS else int(is_few.sum())
-    text = ""
-    if n_few:
-        text = f"with so few {units} a p near {1 - design.confidence_level:.3g} decides nothing"
-    if 0 < n_few < len(pairs):
-        text += f": {n_few:,} of {total}"
-    return Fact("few_queries", n_few, f"few {units}", text, is_note=True, brief=text)
-
-
-def name_first(
-    places: Sequence[str], pairs: Pairs, which: BoolArray, more: Callable[[Pair], str] = lambda _: ""
-) -> tuple[int, list[str]]:
-    """Return of how many pairs something holds, and the names of the first of them: more than any sentence names."""
-    return int(which.sum()), [
-        name_of(places[place], pairs[place], more(pairs[place]))
-        for place in np.flatnonzero(which)[: MOST_NAMED + 1].tolist()
-    ]
-
-
-def name_in_brief(places: Sequence[str], pairs: Pairs, which: BoolArray, verb: str = "lists") -> str:
-    """Return the names of those pairs of which something holds, behind a colon; of many, the option that lists them."""
-    chosen = np.flatnonzero(which).tolist()
-    if not chosen:
-        return ""
-    if len(chosen) > MOST_NAMED_IN_BRIEF:
-        return f"; --full {verb} them"
-    has_one_pair = all((pairs.column(name) == pairs.column(name)[0]).all() for name in ("system", "baseline"))
-    names = []
-    for place in chosen:
-        pair = pairs[place]
-        name = name_of(places[place], pair)
-        if has_one_pair:
-            name = pair.measure
-            if places[place]:
-                name += f" in {places[place]}"
-        names.append(name)
-    return f": {', '.join(names)}"
-
-
-def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
-    """Return the test, how it found p values, and which differences these account for."""
-    n, n_exact = len(pairs), int(pairs.column("exact_p_value").sum())
-    if design.test == RANDOMIZATION and design.correction in MAX_T_CORRECTIONS:
-        n_exact = int((pairs.column("n_resamples") == 0).sum())  # after the correction
-    n_resamples = max(n_resamples_of(pairs), design.n_resamples)
-    is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLING_TESTS
-    hows = {
-        ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
-        f", by the normal distribution for {n - n_exact} of {format_count(n, 'difference')}": is_normal,
-        f", {n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
-    }
-    how = first_true(hows)
-    return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"
-
-
-def corrected_by(design: Design, *, has_strata: bool) -> str:
-    """Return which other differences p values account for."""
-    if design.test == TUKEY:
-        return "which accounts for all pairs" + ", within each stratum only" * has_strata
-    within = "" if design.correction == "none" else " within a measure" + ", over all strata" * has_strata
-    return CORRECTIONS[design.correction] + within
-
-
-def name_of(place: str, pair: Pair, more: str = "") -> str:
-    """Name a pair with its measure and, if it is of one, its stratum."""
-    return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
-
-
-def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
-    """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
-    found = group_values((doubt_of_margin(pair), (name_of(stratum, pair), pair)) for stratum, pair in placed)
-    for doubt, named in found.items():
-        if doubt:
-            names = [name for name, _ in named]
-            why = describe_margin_doubt(doubt, named[0][1])
-            yield note_fact(
-                "margin", f"{why}: {len(names)} of {format_count(len(placed), 'pair')}, {format_list(names)}"
-            )
-
-
-def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
-    """Say how many differences ties can reverse."""
-    chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
-    method, error = pairs.column("flip_method"), pairs.column("flip_standard_error")
-    estimated = np.flatnonzero(pairs.column("method") == "ppi")
-    by_whom = f" by {pairs[int(estimated[0])].values_are_by}" if len(estimated) else ""
-    total, n_open = format_count(len(pairs), "difference") + by_whom, can_flip.sum()
-    if not n_open:
-        # a difference of 0 has no sign to reverse
-        is_zero = np.abs(pairs.column("expected_difference")) <= stats.NEGLIGIBLE_DIFFERENCE
-        moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
-        also = f"orders of equal scores move {format_count(moved, 'difference')} of 0 either way" if moved else ""
-        text = f"none: no order of equal scores reverses any of {total}"
-        if also:
-            text += f"; {also}"
-        return [replace(prose_fact("reversed", text), brief=also)]
-    is_known = can_flip & is_share_known(chance, error)
-    hows = []
-    for name, text in FLIP_METHODS.items():
-        errors_of_method = error[is_known & (method == name)]
-        if len(errors_of_method):
-            n_of_method = "" if len(errors_of_method) == n_open else f"{len(errors_of_method):,} "
-            how = n_of_method + text
-            largest_error = float(errors_of_method.max())
-            if name in FLIP_ERRORS and largest_error >= LEAST_ERROR:
-                how += f", {FLIP_ERRORS[name]} {format_percentage_error(largest_error)}"
-            hows.append(how)
-    n_unknown = int((can_flip & ~is_known).sum())
-    if n_unknown:
-        hows.append(f"{n_unknown:,} unknown")
-    can_be = (
-        f"{n_open:,} of {total} by some order of the ties; {(is_known & (chance >= LIKELY)).sum():,} with a probability"
-        f" of {LIKELY:.0%} or more if ties are broken at random ({'; '.join(hows)})"
-    )
-    unknown = (
-        f"the probability of {n_unknown:,} of {total} is not known, as its error is above {MOST_OFF:.0%} or larger than"
-        " the probability: no orders are drawn of saved evaluations, nor of many runs of many documents but for those"
-        " that lead; of fewer runs or measures they are"
-    )
-    n_by_id, by_id = name_first(places, pairs, pairs.column("doc_id_reverses"))
-    reversed_by_id = (
-        f"ties broken {BY_DOC_ID}, reverse {format_count(n_by_id, 'pair')}: {format_list(by_id, n=n_by_id)}"
-    )
-    n_likely = int((is_known & (chance >= LIKELY)).sum())
-    in_brief = ""
-    if len(pairs) > 1 and (n_likely or n_by_id):  # of one pair the verdict says it
-        in_brief = _reversed_in_brief(places, pairs, is_known & (chance >= LIKELY), total)
-    return [
-        replace(prose_fact("reversed", can_be), brief=in_brief),
-        note_fact("reversed", unknown if n_unknown else ""),
-        prose_fact("by id", reversed_by_id if by_id else ""),
-    ]
-
-
-def _reversed_in_brief(places: Sequence[str], pairs: Pairs, is_likely: BoolArray, total: str) -> str:
-    """Say how many differences many tie orders reverse, how many ties by document id do, and which."""
-    is_by_id = pairs.column("doc_id_reverses").astype(np.bool_)
-    n_likely, n_by_id = int(is_likely.sum()), int(is_by_id.sum())
-    likely = f"{n_likely:,} of {total} in {LIKELY:.0%} of tie orders or more"
-    if np.isnan(pairs.column("doc_id_difference").astype(np.float64)).all():  # the runs are not here
-        return f"{likely}{name_in_brief(places, pairs, is_likely)}"
-    if (is_likely == is_by_id).all():
-        return f"{likely}, and {BY_DOC_ID}{name_in_brief(places, pairs, is_likely)}"
-    if max(n_likely, n_by_id) > MOST_NAMED_IN_BRIEF:
-        return f"{likely}, {n_by_id:,} {BY_DOC_ID}; --full lists them"
-    likely += name_in_brief(places, pairs, is_likely)
-    return f"{likely}; {n_by_id:,} {BY_DOC_ID}{name_in_brief(places, pairs, is_by_id)}"
 
 
 @registers_report(Pair)

@@ -23,13 +23,11 @@ from deadheat.core.wording import format_count, join_sentences
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
 from deadheat.plugins.compare.deciding import explain_doubt
 from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.pair_names import MOST_NAMED_IN_BRIEF
 from deadheat.plugins.compare.report import (
-    MOST_NAMED_IN_BRIEF,
-    TESTS,
     adjusted,
     best_first,
     clusters_of,
-    corrected_by,
     facts_of,
     judged,
     reported_pairs,
@@ -37,6 +35,7 @@ from deadheat.plugins.compare.report import (
     size_of,
 )
 from deadheat.plugins.compare.report_marks import Marks, assign_letters, mark_systems, tell_marks
+from deadheat.plugins.compare.report_tests import TESTS, corrected_by
 
 Strata = Mapping[str | tuple[str, ...], Comparison]
 

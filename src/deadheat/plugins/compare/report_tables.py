@@ -32,9 +32,10 @@ from deadheat.core.scalars import as_integer
 from deadheat.core.wording import format_path, format_seed
 from deadheat.plugins.compare.companions import Companion, tell_absent
 from deadheat.plugins.compare.comparison import Comparison, knows_ties
-from deadheat.plugins.compare.report import BASELINE, as_shown, by_values_alone, doubt_margin, report_comparison, titled
+from deadheat.plugins.compare.report import BASELINE, as_shown, by_values_alone, report_comparison, titled
 from deadheat.plugins.compare.report_compact import Strata, report_compact
 from deadheat.plugins.compare.report_orders import list_orders, tell_orders
+from deadheat.plugins.compare.report_tests import doubt_margin
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")

@@ -26,7 +26,8 @@ from deadheat.core.report.model import (
 from deadheat.core.report.score_tables import level_heading
 from deadheat.core.wording import UNIT, format_count, join_sentences
 from deadheat.plugins.compare.pair import Pair, Pairs
-from deadheat.plugins.compare.report import cells_of, doubt_margin, tell_intervals, tell_tests
+from deadheat.plugins.compare.report import cells_of, tell_intervals
+from deadheat.plugins.compare.report_tests import doubt_margin, tell_tests
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.system_means import AcrossLanguages
 from deadheat.plugins.languages.verdict import sentences_of_languages

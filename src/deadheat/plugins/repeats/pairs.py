@@ -75,8 +75,8 @@ class RepeatedPairs:
     def tell(self, places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
         """Say which orders running the systems once more may reverse, if these were run several times."""
         from deadheat.core.report.model import Fact, prose_fact
+        from deadheat.plugins.compare.pair_names import name_first  # a comparison is not always printed
         from deadheat.plugins.compare.pairs import LIKELY
-        from deadheat.plugins.compare.report import name_first  # a comparison is not always printed
 
         chance = pairs.column("rerun_probability")
         if not np.isnan(chance).all():
