@@ -195,16 +195,17 @@ class Grounds:
 
     def _numbers(self, kind: str, contest: Contest, least: float) -> Verdict:
         """Return the verdict of a contest without its text and without what the weights make of it."""
-        measure, pair, leader = contest.measure, contest.pair, contest.leader
+        pair = contest.pair
+        leader = contest.leader
         low, high = sorted(contest.sign * end for end in pair.ends)
-        leaders = self._leaders_by_others(measure)
+        agreeing, other_leaders = self._compare_measures(contest.measure, leader)
         detectable, n_tests = self._find_detectable(contest)
         favourites = self._favourites(contest)
+        n_better = 0 if leader is None else favourites.count(leader)
         n_below, n_above = self._around_baseline(favourites)
-        is_of_leader = (contest.pairs.column("system") == leader) | (contest.pairs.column("baseline") == leader)
         verdict = Verdict(
             outcome=OUTCOMES.get(kind, kind),
-            measure=measure.label,
+            measure=contest.measure.label,
             leader=leader,
             runner_up=contest.rival,
             system=pair.system,
@@ -221,11 +222,12 @@ class Grounds:
             flip_probability=pair.flip_probability,
             flip_standard_error=pair.flip_standard_error,
             can_flip=pair.can_flip,
-            n_systems=len(self.levels[measure.label]),
-            n_better=0 if leader is None else favourites.count(leader),
-            n_compared=int(is_of_leader.sum()),
-            agree=tuple(name for name, other in leaders.items() if other == leader),
-            others={name: other for name, other in leaders.items() if other != leader},
+            n_systems=len(self.levels[contest.measure.label]),
+            n_better=n_better,
+            n_compared=_count_pairs_of(leader, contest.pairs),
+            agree=agreeing,
+            others=other_leaders,
+            lacking=self._find_lacking(contest),
             n_effective=pair.n_effective,
             detectable=detectable,
             n_tests=n_tests,
@@ -233,20 +235,31 @@ class Grounds:
             n_below_baseline=n_below,
         )
         test = self.within.get((pair.system, pair.baseline))
-        if test is not None:
-            verdict = replace(verdict, margin=test.margin, no_worse=test.no_worse, equivalent=test.equivalent)
-        if contest.rival and pair.n_queries:
-            verdict = replace(verdict, lacking=self.lacking(pair, contest.rival))
-        return verdict
+        if test is None:
+            return verdict
+        return replace(verdict, margin=test.margin, no_worse=test.no_worse, equivalent=test.equivalent)
 
-    def _leaders_by_others(self, measure: Measure) -> dict[str, str]:
-        """Return who leads by each other measure of quality, by its label; "" where nobody does."""
-        leaders = {}
+    def _find_lacking(self, contest: Contest) -> Lacking | None:
+        """Return what judgments the pair lacks; None where that is little, or there is no rival or query."""
+        if not contest.rival or not contest.pair.n_queries:
+            return None
+        return self.lacking(contest.pair, contest.rival)
+
+    def _compare_measures(self, measure: Measure, leader: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return the other measures of quality by which the leader leads, and who leads by the others.
+
+        A measure by which nobody leads has the empty text.
+        """
+        agreeing = []
+        other_leaders = {}
         for other in self.measures:
             if other.is_quality and other != measure:
-                leader, _ = self._leader(other)
-                leaders[other.label] = leader or ""
-        return leaders
+                leader_by_other, _ = self._leader(other)
+                if leader_by_other is not None and leader_by_other == leader:
+                    agreeing.append(other.label)
+                else:
+                    other_leaders[other.label] = leader_by_other or ""
+        return tuple(agreeing), other_leaders
 
     def _find_detectable(self, contest: Contest) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find, None if not known, and the tests it accounts for."""
@@ -313,6 +326,12 @@ class Grounds:
         if pair.undecided:
             return "undecided"
         return "few" if n < FEWEST else "not shown"
+
+
+def _count_pairs_of(system: str | None, pairs: Pairs) -> int:
+    """Return in how many pairs a system is."""
+    is_in_pair = (pairs.column("system") == system) | (pairs.column("baseline") == system)
+    return int(is_in_pair.sum())
 
 
 def is_ahead(pair: Pair, measure: Measure, name: str | None) -> bool:
