@@ -19,22 +19,10 @@ from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.core.wording import escape_invisible, format_list
-from deadheat.plugins.bench.ontology.graph import (
-    KINDS,
-    ORIGINAL,
-    Graph,
-    Synonym,
-    Translations,
-    build,
-    checked,
-    in_order,
-    intrinsic,
-    listed,
-    near_id,
-    read_translations,
-    translated_names,
-)
+from deadheat.plugins.bench.ontology.graph import KINDS, Graph, build, checked, intrinsic
 from deadheat.plugins.bench.ontology.judging import UNKNOWN, Expected, best_of_random, codes_of, pairs_of, relevance_of
+from deadheat.plugins.bench.ontology.names import Synonym, in_order, listed, near_id
+from deadheat.plugins.bench.ontology.translations import ORIGINAL, Translations, read_translations, translated_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

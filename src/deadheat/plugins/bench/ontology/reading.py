@@ -16,7 +16,7 @@ from deadheat.core.io.files import check_readable, decode_utf8, read_all
 from deadheat.core.io.objects import parse_json as parsed_json
 from deadheat.core.libraries import import_package
 from deadheat.core.wording import format_list
-from deadheat.plugins.bench.ontology.graph import SCOPES, Synonym
+from deadheat.plugins.bench.ontology.names import SCOPES, Synonym
 from deadheat.plugins.bench.ontology.ontology import Ontology
 
 if TYPE_CHECKING:
