@@ -4,7 +4,9 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby, permutations, product
 from operator import itemgetter
 from typing import Any
@@ -54,18 +56,13 @@ def data_of(subject: Subject) -> dict[str, Any]:
     systems = _select_systems(subject)
     shown = [measure for measure in subject.measures if not measure.only_total] or [subject.main]
     duel = subject.duel or systems[:1]
-    design = None if subject.comparison is None else subject.comparison.design
-    baseline = None if design is None else design.baseline
-    texts = None
-    if subject.texts is not None:
-        texts = [format_for_people(subject.texts[place]) for place in subject.held.tolist()]
-    digits = _choose_digits(3 * len(systems) * len(subject.held) * len(subject.measures))
+    baseline = None if subject.comparison is None else subject.comparison.design.baseline
     data: dict[str, Any] = {}
     data["systems"] = [format_for_people(name) for name in systems]
     data["duel"] = [systems.index(name) if name in systems else 0 for name in duel]
     data["total"] = len(subject.query_ids)
     data["queries"] = [format_for_people(query_id) for query_id in subject.held_ids]
-    data["texts"] = texts
+    data["texts"] = _texts(subject)
     data["measures"] = [_describe_measure(measure) for measure in shown]
     data["left"] = len(subject.ranked) - len(systems)
     data["baseline"] = systems.index(baseline) if baseline in systems else None
@@ -73,14 +70,32 @@ def data_of(subject: Subject) -> dict[str, Any]:
     data["weights"] = _weights(subject)
     data["headlines"] = [format_for_people(headline_of(subject, measure)) for measure in shown]
     data["glances"] = [_glance(subject, measure) for measure in shown]
-    data["board"] = [[_level_of(subject, name, measure) for name in systems] for measure in shown]
+    data["board"] = _of_each(shown, systems, partial(_level_of, subject))
     data["pairs"] = list(_pairs(subject, systems, shown))
     data["strata"] = list(_strata(subject, systems, shown))
     data["curves"] = _curves(subject, systems, shown)
-    data["values"] = [[_values(subject, name, measure, digits) for name in systems] for measure in shown]
+    digits = _choose_digits(3 * len(systems) * len(subject.held) * len(subject.measures))
+    data["values"] = _of_each(shown, systems, partial(_values, subject, digits=digits))
     data["ties"] = [_ties(subject, name) for name in systems]
     data["rankings"] = _rankings(subject, systems)
     return data
+
+
+def _texts(subject: Subject) -> list[str] | None:
+    """Return the texts of the queries that are held; None without any."""
+    if subject.texts is None:
+        return None
+    return [format_for_people(subject.texts[place]) for place in subject.held.tolist()]
+
+
+def _of_each(
+    measures: Iterable[Measure], systems: Sequence[str], find: Callable[[str, Measure], Any]
+) -> list[list[Any]]:
+    """Return for each measure what there is of each system by it."""
+    rows = []
+    for measure in measures:
+        rows.append([find(system, measure) for system in systems])
+    return rows
 
 
 def _select_systems(subject: Subject) -> tuple[str, ...]:
@@ -254,10 +269,17 @@ def _values(subject: Subject, system: str, measure: Measure, digits: int | None)
 
 
 def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
+    """Return numbers as JSON holds them, whole ones without a point; None for a value that is not finite."""
     rounded = column if digits is None else np.round(column, digits)
-    return [
-        None if not math.isfinite(value) else int(value) if value == int(value) else value for value in rounded.tolist()
-    ]
+    numbers: list[float | None] = []
+    for value in rounded.tolist():
+        if not math.isfinite(value):
+            numbers.append(None)
+        elif value == int(value):
+            numbers.append(int(value))
+        else:
+            numbers.append(value)
+    return numbers
 
 
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
@@ -267,43 +289,102 @@ def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
     return None if found is None else {name: found[column].to_list() for name, column in columns.items()}
 
 
+@dataclass(frozen=True, eq=False)
+class _ShownQuery:
+    """A query whose rankings a page shows: its documents once, and the rankings by their numbers.
+
+    Attributes
+    ----------
+    place : int
+        Among the queries that are held.
+    names : mapping of str to str
+        Of documents, in the whole subject.
+    numbers : dict of str to int
+        Of each document of this query.
+    relevance : list
+        Of the documents, by their numbers.
+    rankings : list of dict
+        Of each system.
+    """
+
+    place: int
+    names: Mapping[str, str]
+    numbers: dict[str, int] = field(default_factory=dict)
+    relevance: list[float | None] = field(default_factory=list)
+    rankings: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_documents(self, documents: pl.DataFrame) -> None:
+        """Give numbers to documents that have none."""
+        for doc, relevance in documents.select("doc_id", "relevance").iter_rows():
+            if doc not in self.numbers:
+                self.numbers[doc] = len(self.numbers)
+                self.relevance.append(relevance)
+
+    def number(self, docs: Iterable[str]) -> list[int]:
+        """Return the numbers of documents."""
+        return [self.numbers[doc] for doc in docs]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the script reads."""
+        return {
+            "query": self.place,
+            "docs": [format_for_people(doc) for doc in self.numbers],
+            "names": [_shorten_name(self.names.get(doc, "")) for doc in self.numbers],
+            "relevance": self.relevance,
+            "of": self.rankings,
+        }
+
+
+def _shorten_name(name: str) -> str:
+    """Return the name of a document as a page has room for it."""
+    shown = format_for_people(name)
+    return f"{shown[:LONGEST_TEXT]}..." if len(shown) > LONGEST_TEXT else shown
+
+
 def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the rankings of the queries that decide most: documents once, those of each system by their number."""
     places = np.searchsorted(subject.held, subject.deciding).tolist()  # among the queries that are held
-    found: list[dict[str, Any]] = [{"query": n, "docs": [], "names": [], "relevance": [], "of": []} for n in places]
-    known: list[dict[str, int]] = [{} for _ in found]
-    stepped = {*systems[:STEPPED], *(subject.duel or ())}
+    queries = [_ShownQuery(place, subject.names) for place in places]
+    with_steps = {*systems[:STEPPED], *(subject.duel or ())}
     for system in systems:
         ranked = _ranked(subject, system)
         evaluation = subject.evaluations[system]
         evaluation = evaluation.select(is_member(evaluation.query_ids, np.array([*ranked], dtype=object)))
-        orders = _orders(evaluation, subject.main, ranked) if system in stepped else {}
-        for held, own, (query, top) in zip(found, known, ranked.items(), strict=True):
-            steps = _steps(evaluation, subject.main, query) if system in stepped else None
-            frames = [top] if steps is None else [top, steps.documents[:N_STEPS]]
-            for doc, relevance in pl.concat([one.select("doc_id", "relevance") for one in frames]).iter_rows():
-                if doc not in own:
-                    own[doc] = len(own)
-                    held["docs"].append(format_for_people(doc))
-                    name = format_for_people(subject.names.get(doc, ""))
-                    held["names"].append(f"{name[:LONGEST_TEXT]}..." if len(name) > LONGEST_TEXT else name)
-                    held["relevance"].append(relevance)
-            held["of"].append(
+        has_run = system in subject.runs
+        orders: dict[str, dict[str, Any] | None] = {}
+        if system in with_steps:
+            orders = _orders(evaluation, subject.main, ranked)
+        for shown, (query_id, top) in zip(queries, ranked.items(), strict=True):
+            steps = _steps(evaluation, subject.main, query_id) if system in with_steps else None
+            shown.add_documents(top)
+            if steps is not None:
+                shown.add_documents(steps.documents[:N_STEPS])
+            each_order = []
+            for value, order in _each_order(evaluation, subject.main, query_id, top):
+                each_order.append({"value": value, "docs": shown.number(order)})
+            shown.rankings.append(
                 {
-                    "docs": [own[doc] for doc in top["doc_id"]],
-                    "scores": [score if math.isfinite(score) else str(score) for score in top["score"]],
-                    "n": None if system not in subject.runs else top["n"][0] if top.height else 0,
-                    "below": top["below"][-1] if top.height else 0,
-                    "steps": None if steps is None else _listed(steps, own),
-                    "stepped": system in stepped or not has_steps(),
-                    "orders": orders.get(query),
-                    "each": [
-                        {"value": value, "docs": [own[doc] for doc in order]}
-                        for value, order in _each_order(evaluation, subject.main, query, top)
-                    ],
+                    "docs": shown.number(top["doc_id"]),
+                    **_describe_ranking(top, has_run=has_run),
+                    "steps": None if steps is None else _listed(steps, shown.numbers),
+                    "stepped": system in with_steps or not has_steps(),
+                    "orders": orders.get(query_id),
+                    "each": each_order,
                 }
             )
-    return found
+    return [shown.to_data() for shown in queries]
+
+
+def _describe_ranking(top: pl.DataFrame, *, has_run: bool) -> dict[str, Any]:
+    """Return the scores of the first documents, how many there are (None without a run), and how many tie below."""
+    n = None
+    if has_run:
+        n = top["n"][0] if top.height else 0
+    return {
+        "scores": [score if math.isfinite(score) else str(score) for score in top["score"]],
+        "n": n,
+        "below": top["below"][-1] if top.height else 0,
+    }
 
 
 def has_steps() -> bool:
@@ -407,19 +488,18 @@ def _each_order(
     if not top.height or top.height < top["n"][0] or evaluation.conventions.depth is not None:
         return
     ties = [[doc for doc, _ in tie] for _, tie in groupby(top.select("doc_id", "score").rows(), itemgetter(1))]
-    if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:
+    n_orders = math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties)
+    if not 1 < n_orders <= FEW_ORDERS:
         return
     orders = [tuple(chain.from_iterable(choice)) for choice in product(*map(permutations, ties))]
     (code,) = np.flatnonzero(evaluation.query_ids == query)
-    own = evaluation.placements_of(measure).select(np.repeat(code, len(orders)))  # a query for each order
-    above = [
-        order.index(doc)
-        for order, docs in zip(orders, own.doc_ids.reshape(len(orders), -1).tolist(), strict=True)
-        for doc in docs
-    ]
-    values = measure.mean(own.moved(np.array(above, np.int64)))
+    placements = evaluation.placements_of(measure).select(np.repeat(code, len(orders)))  # a query for each order
+    above = []
+    for order, docs in zip(orders, placements.doc_ids.reshape(len(orders), -1).tolist(), strict=True):
+        above.extend(order.index(doc) for doc in docs)
+    values = measure.mean(placements.moved(np.array(above, np.int64)))
     if np.ptp(values) > NOISE:  # else their order decides nothing
-        yield from sorted(zip(values.tolist(), orders, strict=True), key=lambda one: -one[0])
+        yield from sorted(zip(values.tolist(), orders, strict=True), key=lambda valued_order: -valued_order[0])
 
 
 def gathered(values: FloatArray, probabilities: FloatArray) -> dict[str, Any]:
