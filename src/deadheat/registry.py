@@ -108,6 +108,7 @@ COMPARE = Plugin(
     ),
     figures=(
         "deadheat.plugins.compare.figures_of_pairs",
+        "deadheat.plugins.compare.figure_of_matrix",
         "deadheat.plugins.compare.figure_of_ranks",
     ),
     features=(

@@ -1,8 +1,7 @@
-"""Pairs of systems: differences query by query, one against the other, power, and all pairs in one matrix."""
+"""Pairs of systems: differences query by query, one against the other, and power."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import altair as alt
@@ -17,7 +16,7 @@ from deadheat.core.evaluation.scores import Scores
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import MeasureLike, unit_of
 from deadheat.core.scalars import NOISE
-from deadheat.core.wording import format_count, format_list, format_percentage, is_share_known
+from deadheat.core.wording import format_count, format_percentage
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.figures.registration import figure
@@ -39,11 +38,10 @@ from deadheat.plugins.figures.style import (
     tips,
     zero_line,
 )
-from deadheat.plugins.figures.systems import best_first, measure_of, refuse_systems, refuse_two
+from deadheat.plugins.figures.systems import best_first, measure_of, refuse_systems
 from deadheat.plugins.figures.texts import (
     format_number,
     format_signed,
-    left_out,
     n_queries,
     p_text,
     short,
@@ -57,13 +55,6 @@ CELLS = (30, 30)  # of a grid, along each axis, for more queries than that
 RANGES = ("system", "system_min", "system_max", "baseline", "baseline_min", "baseline_max")
 POWERS = (0.5, 0.8, 0.95)
 STEPS = 40  # points of a curve
-MOST_CELLS = 40  # systems in a matrix: cells of more would be dots
-SMALL_LEAD = 0.05  # a lead that is not drawn darkest, even if there is no larger one
-ON_DARK, ON_LIGHT = "#fefefe", "#010101"  # text of cells, whose colours are the same in each theme
-MOST_WITH_P = 8
-MOST_WITH_NUMBERS = 16
-MOST_COLUMNS = 24  # whose names do not overlap
-UNKNOWN_CELL = "?"
 
 
 def duel_of(
@@ -102,41 +93,59 @@ def duel_of(
     for argument, name in (("system", system), ("baseline", baseline)):
         if name is not None:
             check_choice(argument, name, comparison.evaluations)
-    ranked = list(best_first(comparison, of))
-    usual = next(iter(comparison.design.against), None)
-    baseline = baseline or (usual if usual != system else None)
-    system = system or next((name for name in ranked if name != baseline), None)
-    baseline = baseline or next((name for name in ranked if name != system), None)
-    if system is None or baseline is None or system == baseline:
-        raise FigureError(f"fewer than two systems have a value of {of.label}")
-    pair = next((pair for pair in comparison[of] if {pair.system, pair.baseline} == {system, baseline}), None)
-    if pair is None:
-        raise FigureError(
-            f"{system} and {baseline} were not compared",
-            hint="compare every pair, without a baseline, or against one of them",
-        )
-    own, other = (
-        _values(comparison.evaluations[name][of], who) for name, who in ((system, "system"), (baseline, "baseline"))
-    )
-    low, high = pl.col("system_min") - pl.col("baseline_max"), pl.col("system_max") - pl.col("baseline_min")
+    system, baseline = _choose_two(comparison, of, system, baseline)
+    pair = _find_pair(comparison, of, system, baseline)
+    values_of_system = _values(comparison.evaluations[system][of], "system")
+    values_of_baseline = _values(comparison.evaluations[baseline][of], "baseline")
     queries = (
-        own.join(other, on="query_id", maintain_order="left")
-        .with_columns(difference=pl.col("system") - pl.col("baseline"), low=low, high=high)
+        values_of_system.join(values_of_baseline, on="query_id", maintain_order="left")
+        .with_columns(
+            difference=pl.col("system") - pl.col("baseline"),
+            low=pl.col("system_min") - pl.col("baseline_max"),
+            high=pl.col("system_max") - pl.col("baseline_min"),
+        )
         .with_columns(is_open=(pl.col("low") < -NOISE) & (pl.col("high") > NOISE))
     )
     if queries.is_empty():
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
-    if pair.system != system:
-        pair = replace(
-            pair,
-            system=system,
-            baseline=baseline,
-            difference=-pair.difference,
-            wins=pair.losses,
-            losses=pair.wins,
-            p_adjusted=pair.p_adjusted if comparison.design.alternative == "two-sided" else np.nan,
-        )
     return comparison.evaluations[system][of].measure, queries, pair
+
+
+def _choose_two(comparison: Comparison, measure: Measure, system: str | None, baseline: str | None) -> tuple[str, str]:
+    """Return the system and the baseline, as `duel_of` chooses those that are not given."""
+    ranked = list(best_first(comparison, measure))
+    first_baseline = next(iter(comparison.design.against), None)
+    if not baseline and first_baseline != system:
+        baseline = first_baseline
+    system = system or next((name for name in ranked if name != baseline), None)
+    baseline = baseline or next((name for name in ranked if name != system), None)
+    if system is None or baseline is None or system == baseline:
+        raise FigureError(f"fewer than two systems have a value of {measure.label}")
+    return system, baseline
+
+
+def _find_pair(comparison: Comparison, measure: Measure, system: str, baseline: str) -> Pair:
+    """Return the pair of two systems, seen from the first; raise `FigureError` if they were not compared."""
+    for pair in comparison[measure]:
+        if {pair.system, pair.baseline} == {system, baseline}:
+            return pair if pair.system == system else _turn(pair, comparison.design)
+    raise FigureError(
+        f"{system} and {baseline} were not compared",
+        hint="compare every pair, without a baseline, or against one of them",
+    )
+
+
+def _turn(pair: Pair, design: Design) -> Pair:
+    """Return a pair seen from its baseline; a p value of one side says nothing of the other side, and becomes NaN."""
+    return replace(
+        pair,
+        system=pair.baseline,
+        baseline=pair.system,
+        difference=-pair.difference,
+        wins=pair.losses,
+        losses=pair.wins,
+        p_adjusted=pair.p_adjusted if design.alternative == "two-sided" else np.nan,
+    )
 
 
 def _values(scores: Scores, who: str) -> pl.DataFrame:
@@ -198,63 +207,75 @@ def differences(
     [('q1', 0.25, 0.5), ('q2', 0.0, 0.0)]
     """
     of, queries, pair = duel_of(comparison, measure, system, baseline)
-    n_open, every = int(queries["is_open"].sum()), queries
-    queries = queries.sort("difference", "query_id", descending=[True, False])
-    moved = queries.filter((pl.col("low").abs() > NOISE) | (pl.col("high").abs() > NOISE))
-    n_left_out = 0
-    if queries.height > MOST_NAMED and 0 < moved.height <= queries.height / 2:  # most of many queries, but not all
-        n_left_out, queries = queries.height - moved.height, moved
-    step = -(-queries.height // MOST_BARS)
-    rows = _bars(queries, step, higher=of.higher_is_better)
+    ordered = queries.sort("difference", "query_id", descending=[True, False])
+    shown = _drop_equal(ordered)
+    step = -(-shown.height // MOST_BARS)
+    rows = _bars(shown, step, higher=of.higher_is_better)
+    better = "up" if of.higher_is_better else "down"
+    bar_is = f"bar: {short(pair.system)} - {short(pair.baseline)} (blue, {better}: the former is better)"
+    notes = [f"{bar_is}; line: its range over tie orders."]
+    n_open = int(queries["is_open"].sum())
+    if n_open:
+        notes[0] += f" Tie order decides who is better on {format_count(n_open, 'query', 'queries')}."
+    n_left_out = ordered.height - shown.height
+    if n_left_out:
+        notes.append(f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out.")
+    notes.append(tested_by(comparison.design, len(comparison[of])))
+    return finished(
+        _layers_of_differences(rows, shown.height, step, f"difference in {of.label}{unit_of(of)}"),
+        rows,
+        height=200,
+        title=_who_is_better(of, queries, pair),
+        notes=notes,
+    )
+
+
+def _drop_equal(queries: pl.DataFrame) -> pl.DataFrame:
+    """Return the queries that differ in some order of ties, if there are many and most do not; else all."""
+    differing = queries.filter((pl.col("low").abs() > NOISE) | (pl.col("high").abs() > NOISE))
+    if queries.height > MOST_NAMED and 0 < differing.height <= queries.height / 2:
+        return differing
+    return queries
+
+
+def _layers_of_differences(rows: Sequence[Record], n: int, step: int, title: str) -> list[alt.Chart]:
+    """Return the marks of each bar, the range over tie orders behind it, and a line at 0.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    n : int
+        How many queries they are of.
+    step : int
+        How many queries have one bar.
+    title : str
+        Of the vertical axis.
+    """
     bar: dict[str, Any] = {"width": {"band": 0.6}}
     cap: dict[str, Any] = {"width": {"band": 0.9}}
     if len(rows) <= MOST_NAMED:
-        x: alt.X = alt.X(
-            "label:N",
-            sort=[row["label"] for row in rows],
-            title="query",
-            axis=alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False),
-        )
+        axis = alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False)
+        x = alt.X("label:N", sort=[row["label"] for row in rows], title="query", axis=axis)
     else:
-        x = alt.X(
-            "place:Q",
-            title="queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else ""),
-            scale=alt.Scale(domain=[0, queries.height], nice=False),
-        )
+        sorted_queries = "queries, sorted by difference"
+        if step > 1:
+            sorted_queries += f" (a bar is the mean of up to {step})"
+        x = alt.X("place:Q", title=sorted_queries, scale=alt.Scale(domain=[0, n], nice=False))
         bar = {"width": max(0.6, 250 / len(rows))}
         cap = {"width": max(0.9, 340 / len(rows))}
-    y = quantity(alt.Y, f"difference in {of.label}{unit_of(of)}")
+    y = quantity(alt.Y, title)
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
-    better, both = "up" if of.higher_is_better else "down", f"{short(pair.system)} - {short(pair.baseline)}"
-    decided = f" Tie order decides who is better on {format_count(n_open, 'query', 'queries')}." if n_open else ""
     ranges = base.transform_filter("datum.high - datum.low > 1e-12")
+    line = ranges.mark_rule(color=WHISKER, strokeWidth=1)
     end = ranges.mark_tick(color=CAP, opacity=1, thickness=1, **cap)
-    return finished(
-        [
-            ranges.mark_rule(color=WHISKER, strokeWidth=1).encode(y("low"), alt.Y2("high")),
-            base.mark_bar(**bar).encode(
-                y("difference"),
-                color=alt.Color(
-                    "sign:N",
-                    scale=alt.Scale(domain=["better", "equal", "worse"], range=[GAIN, UNDECIDED, LOSS]),
-                    legend=None,
-                ),
-            ),
-            end.encode(y("low")),
-            end.encode(y("high")),
-            zero_line(),
-        ],
-        rows,
-        height=200,
-        title=_who_is_better(of, every, pair),
-        notes=[
-            f"bar: {both} (blue, {better}: the former is better); line: its range over tie orders.{decided}",
-            f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out."
-            if n_left_out
-            else "",
-            tested_by(comparison.design, len(comparison[of])),
-        ],
-    )
+    signs = alt.Scale(domain=["better", "equal", "worse"], range=[GAIN, UNDECIDED, LOSS])
+    return [
+        line.encode(y("low"), alt.Y2("high")),
+        base.mark_bar(**bar).encode(y("difference"), color=alt.Color("sign:N", scale=signs, legend=None)),
+        end.encode(y("low")),
+        end.encode(y("high")),
+        zero_line(),
+    ]
 
 
 def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Record]:
@@ -467,58 +488,25 @@ def power(
     """
     refuse_systems(comparison.evaluations)
     measured, _, turned = duel_of(comparison, measure, system, baseline)
-    of, both = measured.label + unit_of(measured), {turned.system, turned.baseline}
-    pair = next(one for one in comparison[measured] if {one.system, one.baseline} == both)
+    of = measured.label + unit_of(measured)
+    both = {turned.system, turned.baseline}
+    pair = next(pair for pair in comparison[measured] if {pair.system, pair.baseline} == both)
     planned = comparison.sample_sizes(pair=pair).row(0, named=True)
     if planned["detectable_difference"] is None:
         raise FigureError(
             f"{pair.system} and {pair.baseline} show no spread by {of} that a power could be worked out from:"
             f" {n_queries(pair.n_queries)}, all with the same difference"
         )
-    found, n = abs(pair.difference), pair.n_queries
-    x = alt.X(
-        "n_queries:Q",
-        title="queries (log scale)",
-        scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8),
-    )
-    y = alt.Y(
-        "detectable:Q",
-        title=f"detectable difference in {of} (log scale)",
-        scale=alt.Scale(type="log", nice=True),
-        axis=alt.Axis(tickCount=4, grid=False),
-    )
-    names = [f"power {format_percentage(one)}" for one in POWERS]
-    colours, dashes = (
-        alt.Scale(domain=names, range=own) for own in (["#6FA8CF", BLUE, BLACK], [[2, 2], [1, 0], [6, 3]])
-    )
-    curves = alt.Chart().encode(
-        color=alt.Color("label:N", title=None, scale=colours),
-        strokeDash=alt.StrokeDash("label:N", title=None, scale=dashes),
-        tooltip=tips("n_queries:Q", "detectable:Q", "power:Q"),
-    )
-    here = alt.Chart(
-        alt.InlineData(
-            values=[{"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}]
-        )
-    )
-    of_found = [
-        here.mark_rule(color=GREEN, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
-        here.mark_point(filled=True, color=GREEN, size=50, shape="diamond", opacity=1).encode(x, y),
-    ]
+    difference = abs(pair.difference)
+    n = pair.n_queries
+    detectable = format_number(planned["detectable_difference"])
+    title = f"{n_queries(n)} detect a difference of {detectable} in {of} with 80% power"
     needed = planned["n_needed"]
-    title = (
-        f"{n_queries(n)} detect a difference of {format_number(planned['detectable_difference'])} in {of} with 80%"
-        " power"
-    )
     if needed is not None:
-        title += f"; the {format_number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
+        takes = "takes" if needed <= n else "would take"
+        title += f"; the {format_number(difference)} that was found {takes} {needed:,}"
     return finished(
-        [
-            curves.mark_line(strokeWidth=1.8).encode(x, y),
-            here.mark_rule(color=GREEN, strokeWidth=1.2).encode(x),
-            *(of_found if found > NOISE else []),  # a logarithm has no place for 0
-        ],
+        _layers_of_power(n, difference, of),
         _curves(planned, n, comparison),
         height=220,
         title=title,
@@ -529,6 +517,41 @@ def power(
             "The power for the difference that was found says no more than its p value.",
         ],
     )
+
+
+def _layers_of_power(n: int, difference: float, measure: str) -> list[alt.Chart]:
+    """Return a curve for each power, and lines at the number of queries and the difference that there are."""
+    x = alt.X(
+        "n_queries:Q",
+        title="queries (log scale)",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8),
+    )
+    y = alt.Y(
+        "detectable:Q",
+        title=f"detectable difference in {measure} (log scale)",
+        scale=alt.Scale(type="log", nice=True),
+        axis=alt.Axis(tickCount=4, grid=False),
+    )
+    names = [f"power {format_percentage(power_of)}" for power_of in POWERS]
+    colours = alt.Scale(domain=names, range=["#6FA8CF", BLUE, BLACK])
+    dashes = alt.Scale(domain=names, range=[[2, 2], [1, 0], [6, 3]])
+    curves = alt.Chart().encode(
+        color=alt.Color("label:N", title=None, scale=colours),
+        strokeDash=alt.StrokeDash("label:N", title=None, scale=dashes),
+        tooltip=tips("n_queries:Q", "detectable:Q", "power:Q"),
+    )
+    row = {"n_queries": n, "detectable": difference, "text": f"these {n:,} queries", "difference": "found"}
+    here = alt.Chart(alt.InlineData(values=[row]))
+    layers = [
+        curves.mark_line(strokeWidth=1.8).encode(x, y),
+        here.mark_rule(color=GREEN, strokeWidth=1.2).encode(x),
+    ]
+    if difference > NOISE:  # a logarithm has no place for 0
+        layers.append(here.mark_rule(color=GREEN, strokeWidth=1.2, strokeDash=[5, 3]).encode(y))
+        dot = here.mark_point(filled=True, color=GREEN, size=50, shape="diamond", opacity=1)
+        layers.append(dot.encode(x, y))
+    return layers
 
 
 def _curves(planned: Record, n: int, comparison: Comparison) -> list[Record]:
@@ -553,151 +576,3 @@ def _curves(planned: Record, n: int, comparison: Comparison) -> list[Record]:
         for size in grid.tolist()
         if round(size * units) >= 2
     ]
-
-
-@figure("comparison", place=40)
-def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.LayerChart:
-    """Draw the differences of all pairs, which are significant, and which a random tie-break reverses how often.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of every pair, or against a baseline.
-    measure : measure, optional
-        By default the first.
-
-    Returns
-    -------
-    altair.LayerChart
-        The best system first.
-
-    Raises
-    ------
-    FigureError
-        There are fewer than three systems, or no pair has a difference.
-
-    Examples
-    --------
-    >>> from deadheat import compare
-    >>> runs = {"one": {"q1": {"a": 2, "b": 1}}, "other": {"q1": {"a": 1, "b": 1}}, "third": {"q1": {"b": 2, "a": 1}}}
-    >>> chart = matrix(compare({"q1": {"a": 1}}, runs, "RR"))
-    >>> [(row["system"], row["against"], row["difference"]) for row in chart.data.values][:2]
-    [('other', 'one', -0.25), ('one', 'other', 0.25)]
-    """
-    of = measure_of(comparison.evaluations, measure)
-    ranked = list(best_first(comparison, of))
-    refuse_two(ranked)
-    pairs = {
-        frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
-    }
-    kept = ranked[:MOST_CELLS]
-    names = dict(zip(kept, unique_labels(kept), strict=True))
-    rows = [
-        row
-        for better, worse in combinations(kept, 2)
-        if (pair := pairs.get(frozenset((better, worse))))
-        for row in _pair_of_cells(pair, better, worse, names, higher=of.higher_is_better)
-    ]
-    if not rows:
-        raise FigureError(f"no pair of the best {MOST_CELLS} systems has a difference by {of.label}")
-    order, n_systems = list(names.values()), len(names)
-    size = max(11, min(46, 300 // n_systems))
-    axis: dict[str, Any] = {"labelFontSize": 9 if size < 14 else 10, "domain": False, "ticks": False}
-    across = alt.Axis(
-        labelAngle=0 if n_systems <= 3 else -90, orient="top", labelLimit=100, labels=n_systems <= MOST_COLUMNS, **axis
-    )
-    x, y = (
-        channel(field, type="nominal", sort=order, title=None, scale=alt.Scale(domain=order), axis=own)
-        for channel, field, own in (
-            (alt.X, "against_label", across),
-            (alt.Y, "label", alt.Axis(labelLimit=130, **axis)),
-        )
-    )
-    largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
-    n_significant = sum(pair.significant for pair in pairs.values())
-    n_open = sum(pair.can_flip is True for pair in pairs.values())
-    reversed_by_ties = f"tie order can reverse {f'{n_open:,} of the {len(pairs):,}' if n_open else 'none'}"
-    if not of.knows_ties:
-        reversed_by_ties = "what tie order can reverse is not known"
-    baselines, p = comparison.design.against, ", and its p value" * (n_systems <= MOST_WITH_P)
-    empty = " (empty: 0)" * (n_systems <= MOST_WITH_NUMBERS)
-    return finished(
-        _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}{unit_of(of)}"),
-        rows,
-        height=size * n_systems,
-        title=f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
-        f" ({n_queries(*(pair.n_queries for pair in pairs.values()))});"
-        f" {reversed_by_ties}",
-        notes=[
-            f"Below the diagonal: how far the column's system leads the row's{p} (a star: significant).",
-            f"Above it: probability, in percent{empty}, that random tie orders reverse the two.",
-            "A question mark: that is not known." if any(row["text"] == UNKNOWN_CELL for row in rows) else "",
-            tested_by(comparison.design, len(pairs)),
-            f"Compared against {format_list(list(map(short, baselines)), ' and ')} only." if baselines else "",
-            "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",
-            left_out(n_systems, len(ranked)),
-        ],
-    ).resolve_scale(color="independent")
-
-
-def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list[alt.Chart]:
-    tip = tips("label:N", "against_label:N", "difference:Q", "p_adjusted:Q", "flip_probability:Q")
-    size = 10 if n_systems <= MOST_WITH_P else 8
-    layers = []
-    # text turns white where both have the same contrast, which is above 4.5
-    for part, field, words, most, colours, form, dark in (
-        ("advantage", "advantage", title, largest, ["#EEF5FA", "#084B83"], "+.2~f", 0.726),
-        ("flip", "flip_probability", "reversed by random ties", 0.5, ["#FFFFFF", "#6B6B6B"], ".0%", 0.929),
-    ):
-        cells = base.transform_filter(f"datum.part == '{part}'")
-        colour = alt.Color(
-            f"{field}:Q",
-            title=words,
-            scale=alt.Scale(domain=[0, most], range=colours, clamp=True, interpolate="rgb"),
-            legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
-        )
-        of_text = alt.ColorValue(
-            **alt.condition(f"datum.{field} > {dark * most!r}", alt.value(ON_DARK), alt.value(ON_LIGHT))
-        )
-        layers += [
-            cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip),
-            cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text),
-        ]
-    return layers
-
-
-def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *, higher: bool) -> list[Record]:
-    """Return two cells of a pair: below the diagonal the lead of the column's system, above it the reversals."""
-    difference = pair.difference if pair.system == worse else -pair.difference
-    advantage, p = -difference if higher else difference, pair.p_adjusted
-    is_known = is_share_known(pair.flip_probability, pair.flip_standard_error)
-    size = (
-        f"{round(advantage, 2) + 0.0:.2f}".replace("0.", ".", abs(advantage) < 0.995)
-        if len(named) <= MOST_WITH_NUMBERS
-        else ""
-    )
-    size += "*" * pair.significant
-    if len(named) <= MOST_WITH_P and math.isfinite(p):
-        size += "\n<.001" if p < 0.001 else f"\n{p:.3f}".replace("0.", ".")
-    shared = {
-        "p_adjusted": pair.p_adjusted,
-        "significant": pair.significant,
-        "flip_probability": pair.flip_probability if is_known else None,
-    }
-    percent = _percent(pair, has_room=len(named) <= MOST_WITH_NUMBERS)
-    ends = {"system": worse, "against": better, "label": named[worse], "against_label": named[better]}
-    turned = {"system": better, "against": worse, "label": named[better], "against_label": named[worse]}
-    return [
-        {"part": "advantage", "difference": difference, "advantage": advantage, "text": size, **shared, **ends},
-        {"part": "flip", "difference": -difference, "advantage": None, "text": percent, **shared, **turned},
-    ]
-
-
-def _percent(pair: Pair, *, has_room: bool) -> str:
-    """Return how often tie orders reverse a pair, in percent: nothing where none does, or where there is no room."""
-    chance = pair.flip_probability
-    if pair.can_flip and not is_share_known(chance, pair.flip_standard_error):
-        return UNKNOWN_CELL
-    if not has_room or not chance > 0:
-        return ""
-    return f"{100 * chance:.0f}" if chance >= 0.01 else "<1"

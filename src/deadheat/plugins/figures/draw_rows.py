@@ -1,6 +1,6 @@
 """A row for each system or stratum: means with intervals and tie ranges, rank intervals, a rule; a page of ties."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
@@ -94,68 +94,94 @@ def forest(
     >>> row["mean"], row["tie_min"], row["tie_max"]
     (0.75, 0.5, 1.0)
     """
-    found = best_first(systems, measure)
-    of, kept = next(iter(found.values())).measure, list(found)[:MOST]
-    by_doc_id, asked = means_by_doc_id(systems, of, beside), interval_options(options)
-    rows: list[Record] = [
-        {"label": label, "system": name, "measure": of.label, "by_doc_id": by_doc_id.get(name)}
-        | of_mean(
-            found[name],
-            systems.intervals[name, of.label] if is_comparison(systems) else found[name].interval(**vars(asked)),
-        )
-        for label, name in zip(unique_labels(kept), kept, strict=True)
-    ]
+    scores_of_systems = best_first(systems, measure)
+    of = next(iter(scores_of_systems.values())).measure
+    by_doc_id = means_by_doc_id(systems, of, beside)
+    interval_settings = interval_options(options)
+    kept = list(scores_of_systems)[:MOST]
+    rows: list[Record] = []
+    for label, name in zip(unique_labels(kept), kept, strict=True):
+        scores = scores_of_systems[name]
+        if is_comparison(systems):
+            interval = systems.intervals[name, of.label]
+        else:
+            interval = scores.interval(**vars(interval_settings))
+        row = {"label": label, "system": name, "measure": of.label, "by_doc_id": by_doc_id.get(name)}
+        rows.append(row | of_mean(scores, interval))
+    dot = f"dot: mean ({ties_count_as(named(systems))})"
+    tick = f"tick: ties {BY_DOC_ID}" if by_doc_id else ""
     size = row_height(len(rows))
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
-    base = alt.Chart().encode(
-        row_axis([row["label"] for row in rows]),
-        tooltip=tips("label:N", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "by_doc_id:Q", "n_queries:Q"),
-    )
-    end = base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3)
     return finished(
-        [
-            base.mark_bar(**OF_BAND, height=size * 0.55).encode(x("tie_min"), alt.X2("tie_max")),
-            base.mark_rule(color=BLUE, strokeWidth=1.6).encode(x("low"), alt.X2("high")),
-            end.encode(x("low")),
-            end.encode(x("high")),
-            base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75).encode(x("by_doc_id")),
-            base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
-        ],
+        _layers_of_forest([row["label"] for row in rows], x, size),
         rows,
         height=len(rows) * size,
-        title=_who_leads(found),
-        notes=[
-            *marks(
-                rows,
-                f"dot: mean ({ties_count_as(named(systems))})",
-                f"tick: ties {BY_DOC_ID}" if by_doc_id else "",
-            ),
-            left_out(len(kept), len(found)),
-        ],
+        title=_who_leads(scores_of_systems),
+        notes=[*marks(rows, dot, tick), left_out(len(kept), len(scores_of_systems))],
     )
 
 
-def _who_leads(found: Mapping[str, Scores]) -> str:
+def _layers_of_forest(labels: Sequence[str], x: Callable[[str], Any], size: float) -> list[alt.Chart]:
+    """Return the marks of each row: tie range, interval with its ends, mean by document id, mean."""
+    base = alt.Chart().encode(
+        row_axis(labels),
+        tooltip=tips("label:N", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "by_doc_id:Q", "n_queries:Q"),
+    )
+    band = base.mark_bar(**OF_BAND, height=size * 0.55)
+    line = base.mark_rule(color=BLUE, strokeWidth=1.6)
+    end = base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3)
+    tick = base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75)
+    dot = base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7)
+    return [
+        band.encode(x("tie_min"), alt.X2("tie_max")),
+        line.encode(x("low"), alt.X2("high")),
+        end.encode(x("low")),
+        end.encode(x("high")),
+        tick.encode(x("by_doc_id")),
+        dot.encode(x("mean")),
+    ]
+
+
+def _who_leads(scores_of_systems: Mapping[str, Scores]) -> str:
     """Say who leads, over how many queries, and what tie order can make of it."""
-    (first, scores), *others = found.items()
-    of, low, high = scores.measure, scores.mean_tie_min, scores.mean_tie_max
-    over = n_queries(*(one.n_queries for one in found.values()))
+    (first, scores), *others = scores_of_systems.items()
+    measure = scores.measure
+    over = n_queries(*(scores_of_system.n_queries for scores_of_system in scores_of_systems.values()))
+    mean = f"{format_number(scores.mean)} over {over}"
     if not others:
-        moved = f"tie order alone moves it from {format_number(low)} to {format_number(high)}"
-        moved = moved if high - low > NOISE else "no order of ties changes it"
-        return f"{short(first)}: {of.label} {format_number(scores.mean)} over {over}; {moved}"
-    equal = sum(abs(one.mean - scores.mean) <= NOISE for _, one in others)
-    who = f"{short(first)} and {format_count(equal, 'other')} have" if equal else f"{short(first)} has"
-    # the orders of two runs are independent
-    ends = {name: sorted((of.sign * one.mean_tie_min, of.sign * one.mean_tie_max)) for name, one in found.items()}
-    to_beat = max(ends[first][0] + NOISE, *(worst - NOISE for worst, _ in ends.values()))
-    rivals = [short(name) for name, _ in others if ends[name][1] > to_beat]
-    whom = rivals[0] if len(rivals) == 1 else f"any of {len(rivals)} others"
-    ties = f"tie order alone can put {whom} first" if rivals else "no order of ties puts another system ahead"
-    return (
-        f"{who} the {'highest' if of.higher_is_better else 'lowest'} {of.label}: {format_number(scores.mean)} over"
-        f" {over}; {ties}"
-    )
+        low = scores.mean_tie_min
+        high = scores.mean_tie_max
+        moved = "no order of ties changes it"
+        if high - low > NOISE:
+            moved = f"tie order alone moves it from {format_number(low)} to {format_number(high)}"
+        return f"{short(first)}: {measure.label} {mean}; {moved}"
+    n_equal = sum(abs(other.mean - scores.mean) <= NOISE for _, other in others)
+    who = f"{short(first)} has"
+    if n_equal:
+        who = f"{short(first)} and {format_count(n_equal, 'other')} have"
+    rivals = _find_rivals(scores_of_systems)
+    ties = "no order of ties puts another system ahead"
+    if len(rivals) == 1:
+        ties = f"tie order alone can put {short(rivals[0])} first"
+    elif rivals:
+        ties = f"tie order alone can put any of {len(rivals)} others first"
+    end = "highest" if measure.higher_is_better else "lowest"
+    return f"{who} the {end} {measure.label}: {mean}; {ties}"
+
+
+def _find_rivals(scores_of_systems: Mapping[str, Scores]) -> list[str]:
+    """Return the systems that some order of ties puts before the first and all others.
+
+    The orders of two runs are independent, so that one may have its best order where the others have their worst.
+    """
+    first, *others = scores_of_systems
+    sign = scores_of_systems[first].measure.sign
+    worst = {}
+    best = {}
+    for name, scores in scores_of_systems.items():
+        worst[name], best[name] = sorted((sign * scores.mean_tie_min, sign * scores.mean_tie_max))
+    to_beat = max(worst[first] + NOISE, *(end - NOISE for end in worst.values()))
+    return [name for name in others if best[name] > to_beat]
 
 
 @figure("strata", place=80)
@@ -192,86 +218,95 @@ def strata(
     >>> [(row["stratum"], row["mean"]) for row in strata(ev.by("level", levels)).data.values]
     [('easy', 1.0), ('hard', 0.75)]
     """
-    found = several_by_name("systems", systems, Strata, "Strata, or several by name")
-    evaluations = {name: one.whole for name, one in found.items()}
+    strata_of_systems = several_by_name("systems", systems, Strata, "Strata, or several by name")
+    evaluations = {name: strata_of_system.whole for name, strata_of_system in strata_of_systems.items()}
     of = measure_of(evaluations, measure)
-    names = list(found)
+    names = list(strata_of_systems)
     ranked = [names[place] for place in order_by_mean([evaluations[name][of] for name in names])]
-    kept, first = ranked[:MOST_COMPARED], found[ranked[0]]
-    asked = interval_options(options)
-    rows = [
-        row
-        for label, name in zip(unique_labels(kept), kept, strict=True)
-        for row in _rows(label, found[name], of, asked)
-    ]
+    first = strata_of_systems[ranked[0]]
+    kept = ranked[:MOST_COMPARED]
+    interval_settings = interval_options(options)
+    rows: list[Record] = []
+    for label, name in zip(unique_labels(kept), kept, strict=True):
+        rows.extend(_rows(label, strata_of_systems[name], of, interval_settings))
     if not rows:
         raise FigureError(f"no stratum has a value of {of.label}")
     order = list(dict.fromkeys(row["label"] for row in rows))
     drawn = order[:MOST_STRATA]
     rows = [row for row in rows if row["label"] in drawn]
-    names = list(dict.fromkeys(row["system"] for row in rows))
-    colour, shape, _ = series("system", names)
-    base = alt.Chart().encode(row_axis(drawn, grid=True))
-    if len(names) > 1:
-        base = base.encode(
-            yOffset=alt.YOffset(
-                "system:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0.3, paddingOuter=0.25)
-            )
-        )
+    names_drawn = list(dict.fromkeys(row["system"] for row in rows))
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
     return finished(
-        [
-            base.mark_bar(**OF_BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
-            base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
-            base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6).encode(
-                x("mean"),
-                color=colour,
-                shape=shape,
-                tooltip=tips(
-                    "system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q"
-                ),
-            ),
-        ],
+        _layers_of_strata(drawn, names_drawn, x),
         rows,
         height=max(20, 13 * len(kept) + 6) * len(drawn),
         title=_best_stratum(rows, of, first),
         notes=[
             *marks(rows, f"dot: mean ({ties_count_as(evaluations)})"),
-            f"The title is about strata of {first.smallest} queries and more."
-            if 0 < sum(row["n_queries"] < first.smallest for row in rows) < len(rows)
-            else "",
-            left_out(len(kept), len(found)),
+            _tell_smallest(rows, first.smallest),
+            left_out(len(kept), len(strata_of_systems)),
             left_out(len(drawn), len(order), "strata", "first"),
         ],
     )
 
 
-def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Record]:
-    estimated = own.intervals(**vars(options))
-    for stratum, evaluation in own.items():
-        scores, name = evaluation[measure], label_of(stratum)
+def _layers_of_strata(labels: Sequence[str], names: Sequence[str], x: Callable[[str], Any]) -> list[alt.Chart]:
+    """Return the marks of each row, side by side for several systems: tie range, interval, mean."""
+    colour, shape, _ = series("system", names)
+    base = alt.Chart().encode(row_axis(labels, grid=True))
+    if len(names) > 1:
+        scale = alt.Scale(domain=names, paddingInner=0.3, paddingOuter=0.25)
+        base = base.encode(yOffset=alt.YOffset("system:N", sort=names, scale=scale))
+    band = base.mark_bar(**OF_BAND, height=9)
+    line = base.mark_rule(strokeWidth=1.6)
+    dot = base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6)
+    tooltip = tips("system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q")
+    return [
+        band.encode(x("tie_min"), alt.X2("tie_max")),
+        line.encode(x("low"), alt.X2("high"), color=colour),
+        dot.encode(x("mean"), color=colour, shape=shape, tooltip=tooltip),
+    ]
+
+
+def _tell_smallest(rows: Sequence[Record], smallest: int) -> str:
+    """Say that strata of few queries do not count for the title; empty if there are none, or no others."""
+    n_small = sum(row["n_queries"] < smallest for row in rows)
+    if 0 < n_small < len(rows):
+        return f"The title is about strata of {smallest} queries and more."
+    return ""
+
+
+def _rows(system: str, strata_of_system: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Record]:
+    """Give a row for each stratum that has a value."""
+    intervals = strata_of_system.intervals(**vars(options))
+    for stratum, evaluation in strata_of_system.items():
+        scores = evaluation[measure]
         if scores.n_queries:
+            name = label_of(stratum)
             yield {
                 "system": system,
                 "stratum": name,
                 "label": f"{short(name)} (n = {scores.n_queries:,})",
-                **of_mean(scores, estimated[stratum][scores.measure.label]),
+                **of_mean(scores, intervals[stratum][scores.measure.label]),
             }
 
 
 def _best_stratum(rows: Sequence[Record], measure: Measure, first: Strata) -> str:
     """Say for which stratum the best system has the best mean, and for which the worst."""
-    own = [row for row in rows if row["system"] == rows[0]["system"]]
-    enough = [row for row in own if row["n_queries"] >= first.smallest]
-    shown = enough if len(enough) > 1 else own
+    rows_of_best = [row for row in rows if row["system"] == rows[0]["system"]]
+    large = [row for row in rows_of_best if row["n_queries"] >= first.smallest]
+    shown = large if len(large) > 1 else rows_of_best
     means = np.array([row["mean"] for row in shown], np.float64)
     ranked = [shown[place] for place in np.argsort(first_ranks(measure.sign * means), kind="stable").tolist()]
-    told = [
-        f"{short(row['stratum'])} ({format_number(row['mean'])}, n = {row['n_queries']:,})"
-        for row in (ranked[:1] + ranked[1:][-1:])
-    ]
-    by = " and ".join(map(short, first.columns))
-    return f"{short(rows[0]['system'])} by {by}: {measure.label} is best for {', worst for '.join(told)}"
+    ends = [ranked[0]]
+    if len(ranked) > 1:
+        ends.append(ranked[-1])
+    strata_in_words = []
+    for row in ends:
+        strata_in_words.append(f"{short(row['stratum'])} ({format_number(row['mean'])}, n = {row['n_queries']:,})")
+    columns = " and ".join(map(short, first.columns))
+    system = short(rows[0]["system"])
+    return f"{system} by {columns}: {measure.label} is best for {', worst for '.join(strata_in_words)}"
 
 
 @figure("ties", "systems", "comparison", place=50)
@@ -303,57 +338,57 @@ def traditional(
     else:
         of, rows = _of_systems(cast("Systems", systems), measure, beside)
         rule = BY_DOC_ID
-    kept, names = rows[:MOST_RULED], ["exact", rule]
-    order = unique_labels(row["system"] for row in kept)
+    kept = rows[:MOST_RULED]
+    labels = unique_labels(row["system"] for row in kept)
+    bars: list[Record] = []
+    for label, row in zip(labels, kept, strict=True):
+        bars.append({"label": label, "kind": "exact", "value": row["exact"], **row})
+        bars.append({"label": label, "kind": rule, "value": row["traditional"], **row})
     x = quantity(alt.X, f"{of}, mean over queries", zero=True)
-    base = alt.Chart().encode(row_axis(order))
     return finished(
-        [
-            base.mark_bar().encode(
-                x("value"),
-                yOffset=alt.YOffset(
-                    "kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18)
-                ),
-                color=alt.Color(
-                    "kind:N",
-                    sort=names,
-                    scale=alt.Scale(domain=names, range=[BLUE, ORANGE]),
-                    legend=alt.Legend(title=None),
-                ),
-                tooltip=tips("label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"),
-            ),
-            base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
-            .mark_rule(color=BLACK, strokeWidth=1.2)
-            .encode(x("tie_min"), alt.X2("tie_max")),
-        ],
-        [
-            {"label": label, "kind": kind, "value": row[key], **row}
-            for label, row in zip(order, kept, strict=True)
-            for kind, key in zip(names, ("exact", "traditional"), strict=True)
-        ],
+        _layers_of_rule(labels, ["exact", rule], x),
+        bars,
         height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
         title=_what_changes(rows, of, rule),
         notes=["exact: mean over all tie orders; black line: range over tie orders.", left_out(len(kept), len(rows))],
     )
 
 
+def _layers_of_rule(labels: Sequence[str], kinds: Sequence[str], x: Callable[[str], Any]) -> list[alt.Chart]:
+    """Return the marks of each row: a bar for each kind of mean, and the tie range on that of the exact one."""
+    base = alt.Chart().encode(row_axis(labels))
+    offsets = alt.Scale(domain=kinds, paddingInner=0, paddingOuter=0.18)
+    colours = alt.Scale(domain=kinds, range=[BLUE, ORANGE])
+    bars = base.mark_bar().encode(
+        x("value"),
+        yOffset=alt.YOffset("kind:N", sort=kinds, scale=offsets),
+        color=alt.Color("kind:N", sort=kinds, scale=colours, legend=alt.Legend(title=None)),
+        tooltip=tips("label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"),
+    )
+    moved = base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
+    tie_range = moved.mark_rule(color=BLACK, strokeWidth=1.2).encode(x("tie_min"), alt.X2("tie_max"))
+    return [bars, tie_range]
+
+
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Record]]:
-    found = best_first(systems, measure)
-    of = next(iter(found.values())).measure
+    """Return the measure, and a row for each system whose mean with ties broken by document id is known."""
+    scores_of_systems = best_first(systems, measure)
+    of = next(iter(scores_of_systems.values())).measure
     by_doc_id = means_by_doc_id(systems, of, beside)
-    rows: list[Record] = [
-        {
-            "system": name,
-            "exact": replace(one, values=one.tie_mean).mean,
-            "traditional": by_doc_id[name],
-            "tie_min": one.mean_tie_min,
-            "tie_max": one.mean_tie_max,
-            "n_queries": one.n_queries,
-            "measure": one.measure.label,
-        }
-        for name, one in found.items()
-        if name in by_doc_id
-    ]
+    rows: list[Record] = []
+    for name, scores in scores_of_systems.items():
+        if name in by_doc_id:
+            rows.append(
+                {
+                    "system": name,
+                    "exact": replace(scores, values=scores.tie_mean).mean,
+                    "traditional": by_doc_id[name],
+                    "tie_min": scores.mean_tie_min,
+                    "tie_max": scores.mean_tie_max,
+                    "n_queries": scores.n_queries,
+                    "measure": scores.measure.label,
+                }
+            )
     if not rows:
         raise FigureError(
             f"values with ties broken {BY_DOC_ID}, are not known: they take the runs, and ties that count by their"
@@ -364,12 +399,13 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
 
 
 def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
+    """Say of which system the rule changes the mean most, and whether it changes the order of systems."""
     n = n_queries(*(row["n_queries"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["traditional"] - row["exact"]))
-    off = widest["traditional"] - widest["exact"]
-    if abs(off) <= NOISE:
+    change = widest["traditional"] - widest["exact"]
+    if abs(change) <= NOISE:
         return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
-    is_reordered = n_swapped([row["exact"] for row in rows], [row["traditional"] for row in rows]) > 0
-    return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {format_signed(off)} ({n})" + (
-        "; they rank the systems in another order" if is_reordered else ""
-    )
+    text = f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {format_signed(change)} ({n})"
+    if n_swapped([row["exact"] for row in rows], [row["traditional"] for row in rows]) > 0:
+        text += "; they rank the systems in another order"
+    return text

@@ -1,7 +1,8 @@
 # The names of the package; a test holds the figures complete.
 
+from deadheat.plugins.compare.figure_of_matrix import matrix
 from deadheat.plugins.compare.figure_of_ranks import ranks
-from deadheat.plugins.compare.figures_of_pairs import differences, matrix, power, scatter
+from deadheat.plugins.compare.figures_of_pairs import differences, power, scatter
 from deadheat.plugins.figures.draw_lines import cutoffs
 from deadheat.plugins.figures.draw_rows import forest, strata, traditional
 from deadheat.plugins.figures.registration import Drawing, Figure, drawings, figures_of, plot_of
