@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,11 @@ from deadheat.core.phases import phase
 from deadheat.core.random_generators import random_generator
 
 if TYPE_CHECKING:
+    from deadheat.core.design import Design
     from deadheat.core.evaluation.systems import System
+    from deadheat.core.measures import Measure
+    from deadheat.core.report.model import Report
+    from deadheat.core.settings import Conventions
     from deadheat.plugins.compare.companions import Companion
     from deadheat.plugins.compare.comparison_parts import OtherLabels
 
@@ -108,10 +113,7 @@ def compare(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    from deadheat.core.evaluation.stratum import strata_of
-    from deadheat.core.report.model import side_by_side
     from deadheat.plugins.compare.companions import find_companions
-    from deadheat.plugins.compare.report_tables import report_with_requests
 
     qrels, runs = split_judgments(qrels, runs)
     check_strata(options)
@@ -120,17 +122,8 @@ def compare(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  
     if not (runs or systems_asked() or is_saved(qrels)):
         raise missing("runs")
     saved = saved_evaluations([qrels, *runs])
-    named = named_saves(saved) if saved else named_runs(runs)
-    systems: dict[str, System] = {}
-    if saved:
-        refuse_systems_beside_saved(qrels)
-    else:
-        refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
-        named, systems = split_systems(named)
-    for system in systems.values():
-        refuse(NOT_OF_SYSTEMS, f"is not for {system.kind_of_system} of a run")
-    if options.get("judge"):
-        refuse(("orders", "ranks", "figures"), "is not for --judge: it would be by the human labels alone")
+    named, systems = _name_systems(qrels, runs, saved)
+    _refuse_for_systems(systems, options)
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
@@ -138,36 +131,70 @@ def compare(qrels: str | None, runs: tuple[str, ...], **options: Any) -> None:  
     groupings = sets_of_strata(queries, comparison.evaluations.values(), options)
     output.check_sets(groupings)
     companions = [] if queries is None else find_companions(comparison, queries)
-    reports = {}
     with phase("making the report"):
-        for n, columns in enumerate(groupings):
-            own: dict[str, Any] = {
-                "qrels": shown_path(qrels, "the qrels"),
-                "columns": columns,
-                "margin": options["margin"],
-                "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
-            }
-            if not n:  # what concerns all queries comes once
-                own |= {"companions": companions, "queries_worst": options["queries_worst"]}
-            reports[":".join(columns)] = report_with_requests(
-                comparison,
-                **own,
-                compact=not (options["full"] or output.is_data),
-                digits=output.digits,
-                **{name: options[name] for name in ("detect", "ranks", "orders")},
-                queries=queries,
-                source="" if queries is None else shown_path(queries.where, "the table of queries"),
-                for_people=not output.is_data,
-                in_one=output.form == "csv",  # which has room for one table, by default the first
-                with_others=output.form != "csv" or output.table is not None,
-            )
-    output.print(
-        with_companions(
-            side_by_side(reports),
-            _subjects(comparison, queries, groupings, companions),
-            [one.label for one in comparison.measures],
+        report = _report(comparison, queries, groupings, companions, qrels=qrels, output=output, options=options)
+    subjects = _subjects(comparison, queries, groupings, companions)
+    output.print(with_companions(report, subjects, [measure.label for measure in comparison.measures]))
+
+
+def _name_systems(qrels: str, runs: Sequence[str], saved: Sequence[str]) -> tuple[dict[str, str], Mapping[str, System]]:
+    """Return the files by the names of their systems, and systems of several runs; of saved evaluations none."""
+    if saved:
+        refuse_systems_beside_saved(qrels)
+        return named_saves(saved), {}
+    refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
+    return split_systems(named_runs(runs))
+
+
+def _refuse_for_systems(systems: Mapping[str, System], options: Mapping[str, Any]) -> None:
+    """Refuse what systems of several runs do not have, and what a judge's labels do not change."""
+    for system in systems.values():
+        refuse(NOT_OF_SYSTEMS, f"is not for {system.kind_of_system} of a run")
+    if options.get("judge"):
+        refuse(("orders", "ranks", "figures"), "is not for --judge: it would be by the human labels alone")
+
+
+def _report(
+    comparison: dh.Comparison,
+    queries: dh.Queries | None,
+    groupings: Sequence[tuple[str, ...]],
+    companions: Sequence[Companion],
+    *,
+    qrels: str,
+    output: Output,
+    options: Mapping[str, Any],
+) -> Report:
+    """Return the report by each set of strata, side by side."""
+    from deadheat.core.evaluation.stratum import strata_of
+    from deadheat.core.report.model import side_by_side
+    from deadheat.plugins.compare.report_tables import report_with_requests
+
+    source = "" if queries is None else shown_path(queries.where, "the table of queries")
+    reports = {}
+    for columns in groupings:
+        strata = strata_of(comparison, columns, queries) if queries is not None and columns else None
+        concerning_all: dict[str, Any] = {}
+        if not reports:  # what concerns all queries comes once
+            concerning_all = {"companions": companions, "queries_worst": options["queries_worst"]}
+        reports[":".join(columns)] = report_with_requests(
+            comparison,
+            qrels=shown_path(qrels, "the qrels"),
+            columns=columns,
+            margin=options["margin"],
+            strata=strata,
+            **concerning_all,
+            compact=not (options["full"] or output.is_data),
+            digits=output.digits,
+            detect=options["detect"],
+            ranks=options["ranks"],
+            orders=options["orders"],
+            queries=queries,
+            source=source,
+            for_people=not output.is_data,
+            in_one=output.form == "csv",  # which has room for one table, by default the first
+            with_others=output.form != "csv" or output.table is not None,
         )
-    )
+    return side_by_side(reports)
 
 
 def _check_tables(options: Mapping[str, Any], output: Output) -> None:
@@ -206,60 +233,107 @@ def compare_files(
         None of saved evaluations.
     queries : Queries or None
     """
-    from deadheat.core.evaluation.warned import warn_of_form
-    from deadheat.plugins.compare.compare import compare_evaluated, compare_under
-
     are_saved = not qrels and not systems and judgments_asked() is None
     # report typos before large files are read; of saved evaluations -m names measures that they hold
     conventions = conventions_of(options)
     measures = () if are_saved else measures_of(options)
     design = design_of({**options, "baseline": named_baselines(options, named)})
-    evaluations = load_saved(named) if are_saved else {}
+    saved_by_name = load_saved(named) if are_saved else {}
     design.check_systems(
-        [*(evaluations or named), *systems],
+        [*(saved_by_name or named), *systems],
         has_clusters=options["cluster"] is not None,
         has_weights=options["weights"] is not None,
     )
     queries = read_queries(options)
     table = queries if options["cluster"] or options["weights"] else None
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
+    plan = _Plan(measures, conventions, design, clusters)
     runs: dict[str, dh.Run] = {}
-    if systems or judgments_asked() is not None:
-        is_read_once = bool(systems) and judgments_asked() is None
-        judgments = open_qrels(qrels) if is_read_once else qrels
-        drawn = random_generator(design.rng)  # each run has draws of its own
-        for evaluated in evaluate_each(judgments, named, conventions, measures, seed=drawn):
-            name = evaluated.run.name
-            evaluations[name] = evaluated.evaluation
-            runs[name] = evaluated.run
-        if systems:
-            evaluations |= evaluate_systems(judgments, systems, measures, conventions)
-        comparison = compare_evaluated(design, evaluations, **clusters)
-    elif are_saved:
+    if are_saved:
+        from deadheat.plugins.compare.compare import compare_evaluated
+
         comparison = compare_evaluated(
             design,
-            evaluations,
+            saved_by_name,
             **clusters,
             judgments=options.get("judgments"),
             judge=_labels_of_judge(options),
         )
+    elif systems or judgments_asked() is not None:
+        comparison, runs = _compare_each(qrels, named, systems, plan)
     else:
         judgments = open_qrels(qrels)
         for _, opened in open_pairs(judgments, named, alone=alone):
             runs |= {run.name: run for run in opened}
-        comparison = compare_under(
-            design,
-            conventions,
-            judgments,
-            runs,
-            measures_under(judgments, measures),
-            **clusters,
-            judge=_labels_of_judge(options),
-        )
-        for name, run in runs.items():
-            warn_of_form(comparison.evaluations[name], judgments, run)
+        comparison = _compare_runs(judgments, runs, plan, options)
     warn_of_nothing_judged(comparison.evaluations.values())
     return comparison, runs, queries
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How runs are evaluated and compared.
+
+    Attributes
+    ----------
+    measures : sequence of Measure
+    conventions : Conventions
+    design : Design
+    clusters : mapping
+        The arguments cluster, weights and queries of a comparison.
+    """
+
+    measures: Sequence[Measure]
+    conventions: Conventions
+    design: Design
+    clusters: Mapping[str, Any]
+
+
+def _compare_each(
+    qrels: str,
+    named: Mapping[str, str],
+    systems: Mapping[str, System],
+    plan: _Plan,
+) -> tuple[dh.Comparison, dict[str, dh.Run]]:
+    """Compare runs that are evaluated one by one, as judgments of another kind need it, and systems of several runs."""
+    from deadheat.plugins.compare.compare import compare_evaluated
+
+    is_read_once = bool(systems) and judgments_asked() is None
+    judgments = open_qrels(qrels) if is_read_once else qrels
+    generator = random_generator(plan.design.rng)  # each run has draws of its own
+    evaluations = {}
+    runs = {}
+    for evaluated in evaluate_each(judgments, named, plan.conventions, plan.measures, seed=generator):
+        name = evaluated.run.name
+        evaluations[name] = evaluated.evaluation
+        runs[name] = evaluated.run
+    if systems:
+        evaluations |= evaluate_systems(judgments, systems, plan.measures, plan.conventions)
+    return compare_evaluated(plan.design, evaluations, **plan.clusters), runs
+
+
+def _compare_runs(
+    judgments: dh.Qrels,
+    runs: Mapping[str, dh.Run],
+    plan: _Plan,
+    options: Mapping[str, Any],
+) -> dh.Comparison:
+    """Compare runs under the same judgments, and warn of what their ids look like."""
+    from deadheat.core.evaluation.warned import warn_of_form
+    from deadheat.plugins.compare.compare import compare_under
+
+    comparison = compare_under(
+        plan.design,
+        plan.conventions,
+        judgments,
+        runs,
+        measures_under(judgments, plan.measures),
+        **plan.clusters,
+        judge=_labels_of_judge(options),
+    )
+    for name, run in runs.items():
+        warn_of_form(comparison.evaluations[name], judgments, run)
+    return comparison
 
 
 def saved_evaluations(paths: list[str]) -> list[str]:
