@@ -85,20 +85,45 @@ def are_runs(
     """
     if not isinstance(source, Mapping) or not source:
         return False
-    first = next((one for one in source.values() if not isinstance(one, Mapping) or one), {})
+    first = _first_filled(source)
     if isinstance(first, str):  # a document, unless there are files
-        return any(os.path.isfile(one) for one in source.values() if isinstance(one, str))  # noqa: PTH113 - never raises
+        paths = [value for value in source.values() if isinstance(value, str)]
+        return any(map(os.path.isfile, paths))  # which never raises, as that of Path may
     if is_run is not None and isinstance(first, list):
         return is_run(first)
     if isinstance(first, Mapping) and is_run is None:
-        inner = next(iter(first.values()), None)
-        if not isinstance(inner, Mapping | list | tuple):
-            return False
-        are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
-        if is_result_set(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
-            are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
-        return not are_scores
+        return _is_run_of_queries(first, source, qrels)
     return isinstance(first, Mapping | Run | Path) or is_system(first) or hasattr(type(first), "columns")
+
+
+def _first_filled(source: Mapping[object, object]) -> object:
+    """Return the first value that is not an empty dict; an empty dict if all are."""
+    for value in source.values():
+        if not isinstance(value, Mapping) or value:
+            return value
+    return {}
+
+
+def _is_run_of_queries(first: Mapping[Any, Any], names: Iterable[object], qrels: Source | None) -> bool:
+    """Tell whether a dict, the first of several with these names, holds queries, and not the documents of one query.
+
+    Parameters
+    ----------
+    first : mapping
+    names : iterable of object
+        If the qrels know one as a query, they are queries, where the values leave that open.
+    qrels : source, optional
+    """
+    inner = next(iter(first.values()), None)
+    if not isinstance(inner, Mapping | list | tuple):
+        return False
+    are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(value, Real) for value in inner)
+    may_be_ids = are_scores and isinstance(inner, list) and all(map(is_id, inner))
+    if not may_be_ids and not is_result_set(first):
+        return not are_scores
+    if qrels is None:
+        return True
+    return {*map(str, names)}.isdisjoint(Qrels.of(qrels).to_dict())
 
 
 def find_systems(run: Source, *, ascending: bool = False, duplicates: str = "error") -> Source:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any, TypeVar, cast
@@ -501,30 +501,52 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     first, *others = reports.values()
     if not others:
         return first
-    shared = [fact for fact in first.facts if all(fact in one.facts for one in others)]
+    shared = [fact for fact in first.facts if all(fact in report.facts for report in others)]
     facts = list(shared)
-    n_having = Counter(key for one in reports.values() for key in {table.key for table in one.tables})
-    for name, one in reports.items():
-        heading = ""
-        for fact in one.facts:
-            # without one it goes on with what is above it, which may be elsewhere now
-            heading = fact.heading or heading
-            if fact not in shared:
-                key, text = fact.key and f"{fact.key}_by_{name}", fact.text
-                of = "" if not text or fact.key == "by" else f"by {name}: "  # the strata say by what they are
-                facts.append(replace(fact, key=key, heading=text and heading, text=of + text))
+    summary: dict[Fact, None] = {}  # each fact once
+    for name, report in reports.items():
+        facts += _name_facts(report.facts, name, shared)
+        summary |= dict.fromkeys(report.summary)
     return replace(
         first,
-        tables=tuple(
-            table if n_having[table.key] == 1 else replace(table, key=f"{table.key}_by_{name}")
-            for name, one in reports.items()
-            for table in one.tables
-        ),
+        tables=tuple(_name_tables(reports)),
         facts=tuple(facts),
-        headline=join_sentences(*dict.fromkeys(one.headline for one in reports.values())),
-        opening=join_sentences(*(one.opening for one in reports.values())),
-        summary=tuple(dict.fromkeys(fact for one in reports.values() for fact in one.summary)),
+        headline=join_sentences(*dict.fromkeys(report.headline for report in reports.values())),
+        opening=join_sentences(*(report.opening for report in reports.values())),
+        summary=tuple(summary),
     )
+
+
+def _name_facts(facts: Iterable[Fact], name: str, shared: Collection[Fact]) -> list[Fact]:
+    """Return the facts of a report that others do not share, with the name of what it is about."""
+    named_facts = []
+    heading = ""
+    for fact in facts:
+        # without one it goes on with what is above it, which may be elsewhere now
+        heading = fact.heading or heading
+        if fact in shared:
+            continue
+        key = f"{fact.key}_by_{name}" if fact.key else ""
+        text = fact.text
+        if text and fact.key != "by":  # the strata say by what they are
+            text = f"by {name}: {text}"
+        named_facts.append(replace(fact, key=key, heading=heading if text else "", text=text))
+    return named_facts
+
+
+def _name_tables(reports: Mapping[str, Report]) -> list[Table]:
+    """Return the tables of all reports; those whose key several reports have get the name of what theirs is about."""
+    n_having: Counter[str] = Counter()
+    for report in reports.values():
+        n_having.update({table.key for table in report.tables})
+    tables = []
+    for name, report in reports.items():
+        for table in report.tables:
+            key = table.key
+            if n_having[key] > 1:
+                key = f"{key}_by_{name}"
+            tables.append(replace(table, key=key))
+    return tables
 
 
 def first_true(texts: Mapping[str, object], otherwise: str = "") -> str:

@@ -178,36 +178,61 @@ def _ways(table: Table) -> Iterator[Table]:
 
 
 def _lay_out(table: Table, digits: int | None) -> Grid:
-    groups, n_columns = table.groups, len(table.columns)
+    """Return the texts of a table with the widths of its columns, as wide as they need."""
+    n_columns = len(table.columns)
+    n_groups = len(table.groups)
     items = [[cell for group in row.cells for cell in group] for row in table.rows]
     cells = [[format_cell(cell, digits) for cell in row] for row in items]
-    is_text = table.are_words
-    labels = [row.labels for row in table.rows]
-    # a label that the row above has too is blank, but for the last one of a row
-    shown = [
-        ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
-        for above, row in zip([(), *labels], labels, strict=False)
-    ]
-    headings = [
-        [one.heading] if len(one.heading) <= LONGEST_HEADING else _parts(one.heading, NARROWEST)
-        for one in table.columns
-    ]
-    columns = [range(n, n_columns * len(groups), n_columns) for n in range(n_columns)]
-    numbers = [places for places, is_left in zip(columns, is_text, strict=True) if not is_left]
+    labels = _drop_repeated([row.labels for row in table.rows])
+    headings = [_break_heading(column.heading) for column in table.columns]
+    are_words = table.are_words
+    places_of_columns = [range(n, n_columns * n_groups, n_columns) for n in range(n_columns)]  # in all groups
+    numbers = [places for places, is_text in zip(places_of_columns, are_words, strict=True) if not is_text]
     _make_room_for_marks(cells, items, numbers)
-    widths = [
-        max(map(cell_len, (*lines, *(row[place] for row in cells for place in places))))
-        for lines, places in zip(headings, columns, strict=True)
-    ]
-    widths[0] += max(0, max(map(cell_len, groups)) - sum(widths) - len(GAP) * (n_columns - 1))
-    label_widths = [
-        max(cell_len(text) for text in (column.heading, *(row[n] for row in shown)))
-        for n, column in enumerate(table.labels)
-    ]
-    rows = [[[*row, *own]] for row, own in zip(shown, cells, strict=True)]
-    gaps = [*([""] + [GAP] * (len(label_widths) - 1)), *[BETWEEN_GROUPS, *[GAP] * (n_columns - 1)] * len(groups)]
-    is_left = [True] * len(label_widths) + is_text * len(groups)
-    return Grid(table, headings, rows, label_widths + widths * len(groups), gaps, is_left)
+    widths = []
+    for heading, places in zip(headings, places_of_columns, strict=True):
+        texts = [row[place] for row in cells for place in places]
+        widths.append(_width(heading + texts))
+    widths[0] += max(0, _width(table.groups) - sum(widths) - len(GAP) * (n_columns - 1))
+    label_widths = []
+    for n, column in enumerate(table.labels):
+        label_widths.append(_width([column.heading, *(row[n] for row in labels)]))
+    n_labels = len(label_widths)
+    gaps_of_labels = [""] + [GAP] * (n_labels - 1)
+    gaps_of_group = [BETWEEN_GROUPS] + [GAP] * (n_columns - 1)
+    return Grid(
+        table,
+        headings,
+        rows=[[[*label, *row]] for label, row in zip(labels, cells, strict=True)],
+        widths=label_widths + widths * n_groups,
+        gaps=gaps_of_labels + gaps_of_group * n_groups,
+        is_left=[True] * n_labels + are_words * n_groups,
+    )
+
+
+def _width(texts: Sequence[str]) -> int:
+    """Return the width of the widest text, in cells of a terminal."""
+    return max(map(cell_len, texts))
+
+
+def _break_heading(heading: str) -> list[str]:
+    """Return the lines of a heading: several of a long one."""
+    return [heading] if len(heading) <= LONGEST_HEADING else _parts(heading, NARROWEST)
+
+
+def _drop_repeated(labels: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the labels of rows; one that the row above has too is blank, but for the last one of a row."""
+    shown = []
+    above: Sequence[str] = ()
+    for row in labels:
+        texts = []
+        for n, text in enumerate(row):
+            is_repeated = row[: n + 1] == above[: n + 1]
+            is_last = n == len(row) - 1
+            texts.append("" if is_repeated and not is_last else text)
+        shown.append(texts)
+        above = row
+    return shown
 
 
 def _make_room_for_marks(
@@ -250,27 +275,40 @@ def _with_narrow_labels(grid: Grid, width: int) -> Grid:
 
 
 def _block(grid: Grid) -> Iterator[Text]:
-    table, n_labels, is_grouped = grid.table, len(grid.table.labels), grid.table.is_grouped
-    left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
-    group_width = (grid.width - left) // len(grid.table.groups) - len(BETWEEN_GROUPS)
-    if is_grouped:
-        names = "".join(BETWEEN_GROUPS + set_cell_size(name, group_width) for name in grid.table.groups)
-        yield Text(" " * left).append(names, HEAD)
-        yield Text(" " * left).append((BETWEEN_GROUPS + LINE * group_width) * len(grid.table.groups), DIM)
-    headings = [grid.parts(one.heading, width) for one, width in zip(table.labels, grid.widths, strict=False)]
-    headings += grid.headings * len(grid.table.groups)
+    """Give the lines of a table: the names of groups, headings, a line below them, and rows."""
+    table = grid.table
+    n_labels = len(table.labels)
+    if table.is_grouped:
+        yield from _head_groups(grid)
+    headings = [grid.parts(column.heading, width) for column, width in zip(table.labels, grid.widths, strict=False)]
+    headings += grid.headings * len(table.groups)
     most = max(1, *map(len, headings))
-    for texts in zip(*([""] * (most - len(lines)) + lines for lines in headings), strict=True):
+    raised = [[""] * (most - len(lines)) + lines for lines in headings]  # the last lines beside each other
+    for texts in zip(*raised, strict=True):
         yield _line(grid, texts, style=HEAD)
-    if not is_grouped:
+    if not table.is_grouped:
         yield Text(LINE * grid.width, DIM)
-    may_have_blocks = n_labels > 1 and (table.has_blocks or not is_grouped)
+    may_have_blocks = n_labels > 1 and (table.has_blocks or not table.is_grouped)
     are_blocks = may_have_blocks and not all(row[0][0] for row in grid.rows)
-    mains = range(n_labels + table.main, len(grid.widths), len(table.columns)) if table.main >= 0 else ()
+    mains: Collection[int] = ()
+    if table.main >= 0:
+        mains = range(n_labels + table.main, len(grid.widths), len(table.columns))
     for n, row in enumerate(grid.rows):
         if n and are_blocks and row[0][0]:
             yield Text("")
-        yield from (_line(grid, line, mains) for line in row)
+        for line in row:
+            yield _line(grid, line, mains)
+
+
+def _head_groups(grid: Grid) -> Iterator[Text]:
+    """Give the names of groups above their columns, and a line below each."""
+    groups = grid.table.groups
+    n_labels = len(grid.table.labels)
+    left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
+    group_width = (grid.width - left) // len(groups) - len(BETWEEN_GROUPS)
+    names = "".join(BETWEEN_GROUPS + set_cell_size(name, group_width) for name in groups)
+    yield Text(" " * left).append(names, HEAD)
+    yield Text(" " * left).append((BETWEEN_GROUPS + LINE * group_width) * len(groups), DIM)
 
 
 def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = (), style: str = "") -> Text:
@@ -299,6 +337,7 @@ def _facts(facts: Sequence[Fact], width: int) -> Text:
 
 
 def _parts(text: str, room: int) -> list[str]:
+    """Return a text as lines of at most this room, broken between words."""
     return textwrap.wrap(text, max(room, 1), break_long_words=False, break_on_hyphens=False)
 
 
