@@ -174,19 +174,19 @@ def _find_others(evaluations: Mapping[str, Evaluation], reference: str) -> dict[
     return {name: evaluation for name, evaluation in evaluations.items() if evaluation.qrels_hash != reference_hash}
 
 
-def _drop_incomparable(rejudged: Rejudged, not_asked_by_all: AbstractSet[str]) -> dict[str, Evaluation]:
+def _drop_incomparable(result: Rejudged, not_asked_by_all: AbstractSet[str]) -> dict[str, Evaluation]:
     """Return the evaluations without the measures left out, and without the queries that they were not asked.
 
     Parameters
     ----------
-    rejudged : Rejudged
+    result : Rejudged
     not_asked_by_all : set of str
         Queries that all evaluations lose.
     """
     comparable = {}
-    for name, evaluation in rejudged.evaluations.items():
-        dropped = not_asked_by_all | rejudged.not_asked.get(name, set())
-        comparable[name] = _drop(name, evaluation, rejudged.left_out, dropped)
+    for name, evaluation in result.evaluations.items():
+        dropped = not_asked_by_all | result.not_asked.get(name, set())
+        comparable[name] = _drop(name, evaluation, result.left_out, dropped)
     return comparable
 
 

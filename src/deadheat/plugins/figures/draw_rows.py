@@ -399,7 +399,7 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
 
 
 def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
-    """Say of which system the rule changes the mean most, and whether it changes the order of systems."""
+    """Say whose mean ties broken by a rule change most, and whether they change the order of systems."""
     n = n_queries(*(row["n_queries"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["traditional"] - row["exact"]))
     change = widest["traditional"] - widest["exact"]
