@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.core.arrays import BoolArray, IntArray, find_codes, run_starts
+from deadheat.core.arrays import BoolArray, IntArray, find_codes, run_sizes, run_starts
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rows import ROWS_OF_THREAD, Blocks, write_numbers
 from deadheat.core.data.run import Run
@@ -62,14 +62,9 @@ class ContiguousEngine:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
-        first_rows = rows[run_starts(placements.query[rows], placements.above[rows])]  # of each tie
-        ties = TiesOfBlocks(
-            block=self._find_blocks(placements, placements.query[first_rows]),
-            above=placements.above[first_rows],
-            sizes=placements.tied[first_rows],
-        )
+        ties, tie_of_judged = group_ties(placements.query[rows], placements.above[rows], placements.tied[rows])
+        ties = replace(ties, block=self._find_blocks(placements, ties.block))
         judged_docs = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
-        tie_of_judged = np.searchsorted(first_rows, rows, side="right") - 1
         return count_first_in_blocks(self._blocks, ties, judged_docs, tie_of_judged, rule)
 
     def _find_blocks(self, placements: Placements, query: IntArray) -> IntArray:
@@ -90,6 +85,25 @@ class TiesOfBlocks:
     block: IntArray
     above: IntArray
     sizes: IntArray
+
+
+def group_ties(block: IntArray, above: IntArray, sizes: IntArray) -> tuple[TiesOfBlocks, IntArray]:
+    """Return the ties that judged documents are in, and the tie of each document.
+
+    Parameters
+    ----------
+    block, above, sizes : ndarray of int, shape (n_rows,)
+        Of each judged document the block, and the number of documents above its tie and in it; sorted by the first two.
+
+    Returns
+    -------
+    ties : TiesOfBlocks
+    tie_of_judged : ndarray of int, shape (n_rows,)
+        It ascends.
+    """
+    starts = run_starts(block, above)
+    tie_of_judged = np.repeat(np.arange(len(starts)), run_sizes(starts, len(block)))
+    return TiesOfBlocks(block[starts], above[starts], sizes[starts]), tie_of_judged
 
 
 def count_first_in_blocks(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import IntArray, concatenate_ranges, run_sizes, run_starts
+from deadheat.core.arrays import IntArray, concatenate_ranges
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.rounding import ScorePrecision, round_and_warn
 from deadheat.core.data.rows import Blocks, MemoryRows, is_grouped
@@ -35,7 +35,7 @@ from deadheat.core.io.guarding import check_threads, guard_polars, guard_rows
 from deadheat.core.io.memory_limits import is_bounded, rows_at_a_time
 from deadheat.core.phases import phase
 from deadheat.core.placements.building import build_from_frames
-from deadheat.core.placements.contiguous import ContiguousEngine, TiesOfBlocks, count_blocks, count_first_in_blocks
+from deadheat.core.placements.contiguous import ContiguousEngine, count_blocks, count_first_in_blocks, group_ties
 from deadheat.core.placements.passes import QUERY, NotAdjacentError, Task, make_results, result_schema, select_results
 from deadheat.core.placements.place import hold_in_memory
 from deadheat.core.placements.placements import Placements
@@ -417,10 +417,7 @@ def say_places_and_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> 
     """Say what `say_places` does, and how many documents of its tie a rule puts before each judged one that ties."""
     counts, rows = count_blocks(blocks, judgments)
     tied = rows.filter(pl.col("tied") > 1).sort("block", "above")
-    block, above, sizes = (tied[name].to_numpy() for name in ("block", "above", "tied"))
-    starts = run_starts(block, above)
-    ties = TiesOfBlocks(block[starts], above[starts], sizes[starts])
-    tie_of_judged = np.repeat(np.arange(len(starts)), run_sizes(starts, len(block)))
+    ties, tie_of_judged = group_ties(tied["block"].to_numpy(), tied["above"].to_numpy(), tied["tied"].to_numpy())
     n_first = count_first_in_blocks(blocks, ties, tied["doc_id"], tie_of_judged, rule)
     first = make_results(FIRST, query_id=tied["query_id"], doc_id=tied["doc_id"], above=n_first)
     return [*_say_counts(counts, rows), first]
