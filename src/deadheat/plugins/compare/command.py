@@ -170,7 +170,7 @@ def _report(
     from deadheat.plugins.compare.report_tables import report_with_requests
 
     source = "" if queries is None else shown_path(queries.where, "the table of queries")
-    reports = {}
+    reports: dict[str, Report] = {}
     for columns in groupings:
         strata = strata_of(comparison, columns, queries) if queries is not None and columns else None
         concerning_all: dict[str, Any] = {}

@@ -494,7 +494,7 @@ def _each_order(
     orders = [tuple(chain.from_iterable(choice)) for choice in product(*map(permutations, ties))]
     (code,) = np.flatnonzero(evaluation.query_ids == query)
     placements = evaluation.placements_of(measure).select(np.repeat(code, len(orders)))  # a query for each order
-    above = []
+    above: list[int] = []
     for order, docs in zip(orders, placements.doc_ids.reshape(len(orders), -1).tolist(), strict=True):
         above.extend(order.index(doc) for doc in docs)
     values = measure.mean(placements.moved(np.array(above, np.int64)))
