@@ -28,7 +28,13 @@ print(json.dumps(names))
 
 
 @pytest.mark.parametrize("is_public_first", [True, False])
-@pytest.mark.parametrize("names", [["pytrec_eval", "ranx", "ir_measures"], ["ir_measures_provider"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["pytrec_eval", "ranx", "ir_measures"],
+        pytest.param(["ir_measures_provider"], marks=pytest.mark.slow),  # each is a process of a second
+    ],
+)
 def test_public_paths_are_the_same_modules(names: list[str], *, is_public_first: bool) -> None:
     """ir_measures imports its provider, so that has a process of its own."""
     if find_spec("ir_measures") is None:
