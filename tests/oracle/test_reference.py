@@ -133,6 +133,7 @@ RANX = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unsafe cast from uint64")
 @pytest.mark.parametrize(("metric", "name", "parameters"), RANX, ids=[entry[0] for entry in RANX])
 def test_ranx_agrees(metric: str, name: str, parameters: dict[str, object]) -> None:

@@ -29,6 +29,7 @@ def test_objects_like_those_of_ranx() -> None:
         dh.read_qrels(run)
 
 
+@pytest.mark.slow
 def test_ranx_objects() -> None:
     ranx = pytest.importorskip("ranx", reason="ranx belongs to the extra 'bench'")
     qrels, run = ranx.Qrels({"q": {"a": 2, "b": 1}}), ranx.Run(RUN, name="bm25")

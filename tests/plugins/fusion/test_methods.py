@@ -221,6 +221,7 @@ RANX: dict[str, dict[str, float]] = {  # what ranx calls the parameters
 WITH_RANX = [name for name in METHODS if "condorcet" not in name and not name.endswith("_mean")]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of numba, while it compiles ranx
 @pytest.mark.parametrize("method", WITH_RANX)
 @pytest.mark.parametrize("norm", [None, "min-max", "max", "sum", "zmuv", "rank", "borda"])
