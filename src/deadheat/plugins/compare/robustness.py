@@ -197,60 +197,92 @@ def order_agreement(
         Of this measure.
     """
     both = np.vstack(totals)
-    kept = ~np.isnan(both).any(axis=0)
-    own = np.array(systems, object)[kept].tolist()
-    first, last = ranks(both[:, kept])
-    above, tied = first.astype(np.int64) - 1, (last - first + 1).astype(np.int64)
+    is_kept = ~np.isnan(both).any(axis=0)
+    kept = np.array(systems, object)[is_kept].tolist()
+    first, last = ranks(both[:, is_kept])
+    above = first.astype(np.int64) - 1
+    tied = (last - first + 1).astype(np.int64)
     return OrderAgreement(
         *names,
-        n_systems=len(own),
+        n_systems=len(kept),
         tau_b=agreement.tau(above[0], above[1]).tau_b,
         tau_ap=agreement.tau_ap(above[0], above[1]),
         rbo=overlap.rank_biased_overlap(above, tied, p, "a").extrapolated,
-        swapped=tuple(
-            (own[a], own[b])
-            for a, b in pairwise(np.argsort(above[0], kind="stable").tolist())
-            if above[0, a] < above[0, b] and above[1, a] > above[1, b]
-        ),
+        swapped=_find_swapped(kept, above[0], above[1]),
         **_over_ties(pairs, len(systems), higher_is_better=higher_is_better),
     )
 
 
-def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool) -> dict[str, Any]:
-    """Return mean, least and greatest tau and tau-AP of the order by exact means with those that orders of ties give.
+def _find_swapped(systems: Sequence[str], above: IntArray, above_by_other: IntArray) -> tuple[tuple[str, str], ...]:
+    """Return the neighbours of an order that another has the other way round.
 
-    Of m systems with equal means and t above them, each has ranks t + 1 to t + m in its turn.
+    Parameters
+    ----------
+    systems : sequence of str
+    above, above_by_other : ndarray of int, shape (n_systems,)
+        How many systems are above each, in the order and in the other one.
     """
-    if len(pairs) < math.comb(n_systems, 2):
-        return _unknown_over_ties("it takes every pair of systems, and only those with a baseline were compared")
-    if pairs and all(pair.n_queries > 0 and math.isnan(pair.tie_standard_error) for pair in pairs):
-        return _unknown_over_ties("the values came without rankings")
+    swapped = []
+    for better, worse in pairwise(np.argsort(above, kind="stable").tolist()):
+        if above[better] < above[worse] and above_by_other[better] > above_by_other[worse]:
+            swapped.append((systems[better], systems[worse]))
+    return tuple(swapped)
+
+
+def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool) -> dict[str, Any]:
+    """Return mean, least and greatest tau and tau-AP of the order by exact means with those that tie orders give."""
+    why_unknown = _explain_unknown(pairs, n_systems)
+    if why_unknown:
+        return {**dict.fromkeys(OVER_TIES, math.nan), "tie_unknown": why_unknown}
     ordered = [pair for pair in pairs if not math.isnan(pair.flip_probability)]
-    if not ordered:
-        return _unknown_over_ties("no two systems have different exact means")
-    lower = [pair.baseline if (pair.expected_difference > 0) == higher_is_better else pair.system for pair in ordered]
-    n_above = Counter(lower)
-    equal = [pair for pair in pairs if math.isnan(pair.flip_probability)]
-    n_equal = Counter(name for pair in equal for name in (pair.system, pair.baseline))
-    weights = {name: np.mean(1 / np.arange(n, n + n_equal[name] + 1)) for name, n in n_above.items()}
     chances = np.array([pair.flip_probability for pair in ordered])
     errors = np.array([pair.flip_standard_error for pair in ordered])
     can_flip = np.array([pair.can_flip is True for pair in ordered])
-    found: dict[str, Any] = {}
-    for name, of_pairs in (("tie_tau", np.ones(len(lower))), ("tie_tau_ap", np.array([weights[one] for one in lower]))):
-        shares = of_pairs / of_pairs.sum()
-        found[name] = 1 - 2 * float(shares @ chances)
+    weights_of_pairs = {
+        "tie_tau": np.ones(len(ordered)),
+        "tie_tau_ap": _weigh_for_tau_ap(pairs, higher_is_better=higher_is_better),
+    }
+    values: dict[str, Any] = {}
+    for name, weights in weights_of_pairs.items():
+        shares = weights / weights.sum()
+        values[name] = 1 - 2 * float(shares @ chances)
         if shares @ errors > MOST_OFF:
-            found[name] = math.nan
-            found["tie_unknown"] = "the probabilities that ties reverse pairs are not known well enough"
-        found[f"{name}_low"] = 1 - 2 * float(shares @ can_flip)
-        found[f"{name}_high"] = 1.0
-    return found
+            values[name] = math.nan
+            values["tie_unknown"] = "the probabilities that ties reverse pairs are not known well enough"
+        values[f"{name}_low"] = 1 - 2 * float(shares @ can_flip)
+        values[f"{name}_high"] = 1.0
+    return values
 
 
-def _unknown_over_ties(why: str) -> dict[str, Any]:
-    """Return what orders of ties give where it is not known."""
-    return {**dict.fromkeys(OVER_TIES, math.nan), "tie_unknown": why}
+def _explain_unknown(pairs: Sequence[Pair], n_systems: int) -> str:
+    """Return why it is not known what ties do to an order; empty if it is."""
+    if len(pairs) < math.comb(n_systems, 2):
+        return "it takes every pair of systems, and only those with a baseline were compared"
+    if pairs and all(pair.n_queries > 0 and math.isnan(pair.tie_standard_error) for pair in pairs):
+        return "the values came without rankings"
+    if all(math.isnan(pair.flip_probability) for pair in pairs):
+        return "no two systems have different exact means"
+    return ""
+
+
+def _weigh_for_tau_ap(pairs: Sequence[Pair], *, higher_is_better: bool) -> FloatArray:
+    """Return the weight in tau-AP of each pair with different exact means.
+
+    It is one over the number of systems above the lower one. Of m systems with equal means and t above them, each has
+    ranks t + 1 to t + m in its turn.
+    """
+    lower = []
+    n_equal: Counter[str] = Counter()
+    for pair in pairs:
+        if math.isnan(pair.flip_probability):
+            n_equal.update((pair.system, pair.baseline))
+        else:
+            is_system_better = (pair.expected_difference > 0) == higher_is_better
+            lower.append(pair.baseline if is_system_better else pair.system)
+    weights = {}
+    for name, n_above in Counter(lower).items():
+        weights[name] = np.mean(1 / np.arange(n_above, n_above + n_equal[name] + 1))
+    return np.array([weights[name] for name in lower])
 
 
 STEPS = 1_000  # values that stand for the distribution of a query, all equally likely
@@ -285,37 +317,53 @@ def rank_intervals(
     design : Design
         Of which confidence level, number of resamples and seed count.
     """
-    sides = [make_side(one, measure, is_member(query_ids, one.query_ids)) for one in evaluations.values()]
+    sides = []
+    for evaluation in evaluations.values():
+        sides.append(make_side(evaluation, measure, is_member(query_ids, evaluation.query_ids)))
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
     n_queries = int(keep.sum())
     if not n_queries:
         return [{"system": name, "n_queries": 0} for name in evaluations]
-    units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
-    n_units, random = int(units.max()) + 1, random_generator(design.rng)
-    own = sides[0].factors(keep)
-    means = np.column_stack([sum_by_code(units, own * side.mean[keep], n_units) for side in sides])
-    of_ties = [np.nan_to_num(side.variance[keep]) for side in sides]  # NaN where nothing is known of ties
-    variances = np.column_stack([sum_by_code(units, own**2 * variance, n_units) for variance in of_ties])
-    is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
-    pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
+    units: IntArray = np.arange(n_queries)
+    if cluster is not None:
+        units = np.unique(cluster[keep], return_inverse=True)[1]
+    n_units = int(units.max()) + 1
+    generator = random_generator(design.rng)
+    factors = sides[0].factors(keep)
+    means = np.column_stack([sum_by_code(units, factors * side.mean[keep], n_units) for side in sides])
+    tie_variances = [np.nan_to_num(side.variance[keep]) for side in sides]  # NaN where nothing is known of ties
+    variances = np.column_stack([sum_by_code(units, factors**2 * variance, n_units) for variance in tie_variances])
+    n_drawn = n_units * len(sides) * design.n_resamples
+    n_pooled = n_queries * len(sides) * STEPS
+    pools = None
+    if n_drawn <= MOST_DRAWN and n_pooled <= MOST_POOLED and variances.any():
+        pools = [_pool(side, keep, units, n_units, generator) for side in sides]
     higher = sides[0].measure.higher_is_better
     best, worst = resampled_ranks(
         means,
         variances,
-        np.bincount(units, own, minlength=n_units),
+        np.bincount(units, factors, minlength=n_units),
         pools=pools,
         higher_is_better=higher,
         n_resamples=design.n_resamples,
-        rng=random,
+        rng=generator,
     )
-    by_mean = means.sum(axis=0, keepdims=True) / own.sum()
+    by_mean = means.sum(axis=0, keepdims=True) / factors.sum()
     (rank,), _ = ranks(by_mean if higher else -by_mean)
     summary = summarize_ranks(best, worst, design.confidence_level)
-    columns = (rank, summary.low, summary.high, summary.p_best)
-    return [
-        {"system": name, "rank": rank, "low": low, "high": high, "p_best": p_best, "n_queries": n_queries}
-        for name, rank, low, high, p_best in zip(evaluations, *(one.tolist() for one in columns), strict=True)
-    ]
+    rows = []
+    for place, name in enumerate(evaluations):
+        rows.append(
+            {
+                "system": name,
+                "rank": rank[place].item(),
+                "low": summary.low[place].item(),
+                "high": summary.high[place].item(),
+                "p_best": summary.p_best[place].item(),
+                "n_queries": n_queries,
+            }
+        )
+    return rows
 
 
 def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:
