@@ -95,28 +95,46 @@ def read_passages(
     empty_queries = _empty_queries_of(source, where)
     if given.is_empty() and not (kind == "run" and empty_queries):
         raise DataError("empty: it has no passages", path=where)
-    for column in ("query_id", *(("doc_id",) if kind == "run" else ())):
-        for row in given[column].is_null().arg_true().head(1):
-            raise DataError(f"row {row + 1} has no {column}", path=where)
+    _check_ids(given, kind, where)
     numbers = [as_numbers(given[name], kind, where) for name in (*OFFSETS, value)]
-    found = given.with_columns(*numbers, as_flags(given[ANSWERABLE], where))
-    if found["end"].null_count() and kind == "run":  # as LangChain, which says where a chunk starts
-        found = found.with_columns(pl.col("end").fill_null(pl.col("start") + pl.col(TEXT).str.len_chars()))
-    if kind == "run" and path is None and isinstance(source, Mapping):
-        is_ranked = found.select(pl.col(value).is_null().all().over("query_id"))[value]
-        if ascending and is_ranked.any():
-            raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
-        minus_rank = -1.0 - pl.int_range(pl.len()).over("query_id")
-        found = found.with_columns(pl.when(is_ranked).then(minus_rank).otherwise(value).alias(value))
+    rows = given.with_columns(*numbers, as_flags(given[ANSWERABLE], where))
+    if kind == "run":
+        if rows["end"].null_count():  # as LangChain, which says where a chunk starts
+            rows = rows.with_columns(pl.col("end").fill_null(pl.col("start") + pl.col(TEXT).str.len_chars()))
+        if path is None and isinstance(source, Mapping):
+            rows = _score_by_rank(rows, value, ascending=ascending)
+    _check_ends(rows, where)
+    return PassageTable(rows, empty_queries)
+
+
+def _check_ids(rows: pl.DataFrame, kind: Kind, where: str) -> None:
+    """Raise `DataError` for a row without a query, or of a run without a document."""
+    needed = ("query_id", "doc_id") if kind == "run" else ("query_id",)
+    for column in needed:
+        for row in rows[column].is_null().arg_true().head(1):
+            raise DataError(f"row {row + 1} has no {column}", path=where)
+
+
+def _score_by_rank(rows: pl.DataFrame, value: str, *, ascending: bool) -> pl.DataFrame:
+    """Return rows in which passages of queries without scores have minus their rank; lower ones cannot rank first."""
+    is_ranked = rows.select(pl.col(value).is_null().all().over("query_id"))[value]
+    if ascending and is_ranked.any():
+        raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
+    minus_rank = -1.0 - pl.int_range(pl.len()).over("query_id")
+    return rows.with_columns(pl.when(is_ranked).then(minus_rank).otherwise(value).alias(value))
+
+
+def _check_ends(rows: pl.DataFrame, where: str) -> None:
+    """Raise `DataError` for the first passage that ends before it starts."""
     is_back = pl.col("end") < pl.col("start")
-    for row, doc, start, end in found.with_row_index("row", 1).filter(is_back).select("row", "doc_id", *OFFSETS).rows():
+    wrong = rows.with_row_index("row", 1).filter(is_back).select("row", "doc_id", *OFFSETS)
+    for row, doc, start, end in wrong.head(1).rows():
         raise DataError(
             f"row {row}: the passage of {doc!r} ends at {end}, before its start",
             given=start,
             allowed="end from start on",
             path=where,
         )
-    return PassageTable(found, empty_queries)
 
 
 def _lists_of(source: Mapping[Any, object], where: str) -> dict[Any, Sequence[Any]]:
@@ -183,37 +201,80 @@ def _refuse(column: pl.Series, is_wrong: pl.Series, allowed: str, where: str) ->
         raise DataError(f"row {row + 1}: {column.name}", given=column[row], allowed=allowed, path=where)
 
 
+@dataclass(frozen=True, eq=False)
+class _FoundColumns:
+    """The columns that a source has for the fields of passages.
+
+    Attributes
+    ----------
+    by_field : dict of str to list of polars.Series
+        Those that each field may come from, the best first; an empty list where there is none.
+    names : list of str
+        All that the source has, for messages.
+    raw : dict of str to list
+        Of dicts and results the values of each column, as they are there; empty for a frame.
+    """
+
+    by_field: dict[str, list[pl.Series]]
+    names: list[str]
+    raw: dict[str, list[Any]]
+
+
 def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
     """Return the columns of a source under the names that they have here, each null if it is not there."""
     value = VALUE_COLUMN[kind]
     names = {**NAMES, value: COLUMN_NAMES[kind][value]}
     records = Records(_table_of(source, value, where)) if path is None else read_records(path, None, WANTED)
-    table, raw = records.table, dict[str, list[Any]]()
+    table = records.table
     if isinstance(table, pl.DataFrame):
-        table, _ = records.with_points({*names["start"], *names["end"], *names[value]}, where)
-        table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
-        held = table.columns
-        columns = {name: [table[one] for one in own if one in held] for name, own in names.items()}
+        found = _columns_of_frame(records, names, value, where)
     else:
-        held = _names_in(table, {*_places(), *chain.from_iterable(names.values())})
-        beginnings = _paths_inside()
-        paths = {name: [inside + one for one in own for inside in beginnings] for name, own in names.items()}
-        raw = _columns(table, [one for one in chain.from_iterable(paths.values()) if one in held])
-        columns = {name: [_series(one, raw[one]) for one in own if one in raw] for name, own in paths.items()}
-    known = {name: _chosen(own, where, is_one=name not in {*KEYS, TEXT}) for name, own in columns.items() if own}
+        found = _columns_of_rows(table, names)
+    known = {}
+    for name, columns in found.by_field.items():
+        if columns:
+            known[name] = _chosen(columns, where, is_one=name not in {*KEYS, TEXT})
     if len(table):
-        names_there = _names_in_lists(held) if isinstance(source, Mapping) else held
+        names_there = _names_in_lists(found.names) if isinstance(source, Mapping) else found.names
         _check_known(known, names_there or [type(table[0]).__name__], where)
-    for column in (known[name] for name in KEYS if name in known):
-        if column.name in raw:
-            ids_to_text([one for one in raw[column.name] if one is not None], where)
-        elif column.dtype.is_float() or column.dtype.is_nested():
-            raise ColumnError(
-                f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers", path=where
-            )
+    for name in KEYS:
+        if name in known:
+            _check_ids_of_column(known[name], found.raw, where)
     nulls = pl.Series([None] * len(table))
-    found = pl.DataFrame({name: known.get(name, nulls) for name in names})
-    return found.with_columns(pl.col(*KEYS, TEXT).cast(pl.String).replace("", None))
+    frame = pl.DataFrame({name: known.get(name, nulls) for name in names})
+    return frame.with_columns(pl.col(*KEYS, TEXT).cast(pl.String).replace("", None))
+
+
+def _columns_of_frame(records: Records, names: Mapping[str, Sequence[str]], value: str, where: str) -> _FoundColumns:
+    """Return the columns of a table that fields may come from."""
+    table, _ = records.with_points({*names["start"], *names["end"], *names[value]}, where)
+    table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
+    by_field = {}
+    for field, usual_names in names.items():
+        by_field[field] = [table[name] for name in usual_names if name in table.columns]
+    return _FoundColumns(by_field, table.columns, raw={})
+
+
+def _columns_of_rows(rows: Sequence[Any], names: Mapping[str, Sequence[str]]) -> _FoundColumns:
+    """Return what dicts or results have at the paths that fields may come from, as columns."""
+    there = _names_in(rows, {*_places(), *chain.from_iterable(names.values())})
+    beginnings = _paths_inside()
+    paths = {}
+    for field, usual_names in names.items():
+        paths[field] = [beginning + name for name in usual_names for beginning in beginnings]
+    raw = _columns(rows, [path for path in chain.from_iterable(paths.values()) if path in there])
+    by_field = {}
+    for field, paths_of_field in paths.items():
+        by_field[field] = [_series(path, raw[path]) for path in paths_of_field if path in raw]
+    return _FoundColumns(by_field, there, raw)
+
+
+def _check_ids_of_column(column: pl.Series, raw: Mapping[str, Sequence[Any]], where: str) -> None:
+    """Raise an error if a column holds what can be no id."""
+    if column.name in raw:
+        ids_to_text([value for value in raw[column.name] if value is not None], where)
+    elif column.dtype.is_float() or column.dtype.is_nested():
+        raise ColumnError(f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers", path=where)
 
 
 def _chosen(columns: Sequence[pl.Series], where: str, *, is_one: bool) -> pl.Series:
