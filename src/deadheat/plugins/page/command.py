@@ -115,7 +115,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         figures.painter.start()  # and all else goes on
     from deadheat.plugins.page import Input, fragment_of, page_of
 
-    subjects, roles, companions, margin, facts = _gathered(qrels, runs, options)
+    subjects, roles, companions, margin, facts = _gather(qrels, runs, options)
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)
         return
@@ -164,32 +164,19 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
     )
 
 
-def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered:
+def _gather(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered:
     """Return what the page is about, as the service ``finished_bench`` does of a folder."""
     from deadheat.plugins.compare.companions import find_companions
-    from deadheat.plugins.page import before_and_after
 
-    if Path(qrels).is_dir():
-        store = hooks.find_service("finished_bench")
-        if store is not None and store.summary_of(qrels) is not None:
-            kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
-            refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
-            refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
-            finished: Gathered = store.read_finished(qrels)
-            if (queries := read_queries(options)) is None:
-                return finished
-            subjects, of_files, *_ = finished
-            of_files[options["queries"]] = "queries"
-            return [_with_queries(one, queries, options) for one in subjects], *finished[1:]
+    finished = _read_finished(qrels, runs, options)
+    if finished is not None:
+        return finished
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
     if saved:
         refuse(("texts",), "is for QRELS RUN...: saved evaluations have no rankings to show")
-    others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
-    option = judgments_asked()
-    judged = "qrels" if option is None else option.kind().what
-    roles = dict.fromkeys(saved, "saved evaluation") or {qrels: judged} | dict.fromkeys(runs, "run")
-    check_inputs([qrels, *runs, *others])
+    roles_of_others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
+    check_inputs([qrels, *runs, *roles_of_others])
     if options["diff"]:
         refuse_if(
             len(saved) != 2 or options["baseline"],
@@ -198,18 +185,54 @@ def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gat
         options["baseline"] = (saved[0],)
     subject = _subject("" if saved else qrels, saved or runs, options)
     if options["diff"] and subject.comparison is not None:
-        _, later = subject.evaluations
-        comparison = replace(subject.comparison, later=later)
-        texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
-        tables = before_and_after(comparison, texts)
-        subject = replace(subject, comparison=comparison, tables=tables, heading="Before and after")
-    for name, own in subject.evaluations.items():
-        kind = kind_of_runs([own])
+        subject = _show_before_and_after(subject, subject.comparison)
+    for name, evaluation in subject.evaluations.items():
+        kind = kind_of_runs([evaluation])
         refuse_if(bool(kind), f"{name} has {kind}, and a page shows the ranking of one run: give one of them")
     companions: list[Companion] = []
     if subject.comparison is not None and subject.queries is not None:
         companions = find_companions(subject.comparison, subject.queries)
-    return [subject], roles | others, companions, options["margin"], []
+    roles = _find_roles(qrels, runs, saved) | roles_of_others
+    return [subject], roles, companions, options["margin"], []
+
+
+def _read_finished(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered | None:
+    """Return what the folder of a finished benchmark has left; None if it is no such folder."""
+    if not Path(qrels).is_dir():
+        return None
+    store = hooks.find_service("finished_bench")
+    if store is None or store.summary_of(qrels) is None:
+        return None
+    kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
+    refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
+    refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
+    finished: Gathered = store.read_finished(qrels)
+    queries = read_queries(options)
+    if queries is None:
+        return finished
+    subjects, roles, *_ = finished
+    roles[options["queries"]] = "queries"
+    return [_with_queries(subject, queries, options) for subject in subjects], *finished[1:]
+
+
+def _find_roles(qrels: str, runs: Sequence[str], saved: Sequence[str]) -> dict[str, str]:
+    """Return what each of these files is for the page."""
+    if saved:
+        return dict.fromkeys(saved, "saved evaluation")
+    option = judgments_asked()
+    judged = "qrels" if option is None else option.kind().what
+    return {qrels: judged} | dict.fromkeys(runs, "run")
+
+
+def _show_before_and_after(subject: Subject, comparison: dh.Comparison) -> Subject:
+    """Return a subject of two saved evaluations as what changed from the first to the second."""
+    from deadheat.plugins.page import before_and_after
+
+    _, later = subject.evaluations
+    comparison = replace(comparison, later=later)
+    texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
+    tables = before_and_after(comparison, texts)
+    return replace(subject, comparison=comparison, tables=tables, heading="Before and after")
 
 
 def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]) -> Subject:
