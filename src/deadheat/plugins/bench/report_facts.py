@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence, Set as AbstractSet
 import numpy as np
 
 from deadheat.core.evaluation.interval_estimates import estimate_intervals
-from deadheat.core.evaluation.intervals import IntervalOptions, cluster_name
+from deadheat.core.evaluation.intervals import Interval, IntervalOptions, cluster_name
 from deadheat.core.evaluation.query_columns import SMALLEST
 from deadheat.core.evaluation.stratum import NONE, label
 from deadheat.core.measures import AP, Measure
@@ -22,7 +22,7 @@ from deadheat.plugins.bench.families import describe_unpaired
 from deadheat.plugins.bench.languages import base, is_code
 from deadheat.plugins.bench.report_verdicts import CASE
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Key, PartStrata
-from deadheat.plugins.compare.pair import Pairs
+from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.report import tell_intervals
 from deadheat.plugins.compare.report_tests import tell_tests
 from deadheat.plugins.languages.report import (
@@ -148,32 +148,33 @@ def _of_words(settings: BenchSettings) -> Iterator[Fact]:
 
 
 def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
-    left_out = len(result.measures) - len(shown)
-    ontology, kind = result.settings.ontology, result.settings.kind
-    is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures if one.label in shown)
-    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
-    graded = f"{format_count(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
-    max_rel = (
-        f"highest similarity ({kind}) of a document found to an expected one"
-        if ontology
-        else "without an ontology: the highest grade of an expected document found"
-    )
-    return [
-        *tell_counts(result.measures),
-        prose_fact("measures", f"{left_out} more in the report, in csv and in json" if left_out else ""),
-        prose_fact("AP", "divided by the expected ids or the cutoff, whichever is less" if is_min else ""),
-        *([Fact("grades_below_1", low, "grades", f"{graded} take 1 or more as relevant")] if low else ()),
-        *([Fact("ontology", ontology), Fact("similarity", kind)] if ontology else ()),
-        prose_fact("MaxRel", max_rel if any(isinstance(one, MaxRel) for one in result.measures) else ""),
-        *(
-            prose_fact(
-                "chance",
-                f"random terms, {result.parts[key]}: "
-                + ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items() if name in shown),
-            )
-            for key, means in result.chance.items()
-        ),
-    ]
+    """Say what measures count as relevant, and what random terms would get."""
+    shown_measures = [measure for measure in result.measures if measure.label in shown]
+    n_left_out = len(result.measures) - len(shown)
+    facts = list(tell_counts(result.measures))
+    facts.append(prose_fact("measures", f"{n_left_out} more in the report, in csv and in json" if n_left_out else ""))
+    is_min = any(isinstance(measure, AP) and measure.norm == "min" for measure in shown_measures)
+    facts.append(prose_fact("AP", "divided by the expected ids or the cutoff, whichever is less" if is_min else ""))
+    cases = [case for part in result.parts.values() for case in part.cases]
+    n_low = sum(min(case.relevance, default=1.0) < 1 for case in cases)
+    if n_low:
+        text = (
+            f"{format_count(n_low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+            " take 1 or more as relevant"
+        )
+        facts.append(Fact("grades_below_1", n_low, "grades", text))
+    ontology = result.settings.ontology
+    kind = result.settings.kind
+    max_rel = "without an ontology: the highest grade of an expected document found"
+    if ontology:
+        facts += [Fact("ontology", ontology), Fact("similarity", kind)]
+        max_rel = f"highest similarity ({kind}) of a document found to an expected one"
+    has_max_rel = any(isinstance(measure, MaxRel) for measure in result.measures)
+    facts.append(prose_fact("MaxRel", max_rel if has_max_rel else ""))
+    for key, means in result.chance.items():
+        values = ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items() if name in shown)
+        facts.append(prose_fact("chance", f"random terms, {result.parts[key]}: {values}"))
+    return facts
 
 
 def _of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> list[Fact]:
@@ -200,51 +201,75 @@ def _of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> list[Fac
 
 def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: AbstractSet[str]) -> Iterator[Fact]:
     """Say how the intervals were made, and how clusters change them."""
-    design, cluster = result.settings.design, result.settings.cluster
-    column = cluster_name(cluster)
+    column = cluster_name(result.settings.cluster)
     yield Fact("cluster", column)
-    on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
-    found = [
-        (measure, f"{measure} of {key.retriever}{on[key[:2]]}", one)
-        for key, own in result.intervals.items()
-        for measure, one in own.items()
-        if measure in shown
-    ]
-    found += [
-        (measure, f"{measure} of {key.retriever} on {one.part} {label(stratum)}", interval)
-        for one in groupings
-        for key, strata in one.intervals.items()
-        for stratum, own in strata.items()
-        for measure, interval in own.items()
-    ]
-    differences = [
-        (f"{pair.measure} of {pair.system} - {pair.baseline}{on[key]}", pair)
-        for key, comparison in result.comparisons.items()
-        for pair in comparison.pairs
-        if pair.measure in shown
-    ]
-    yield from tell_intervals(
-        design, found, differences, clusters="" if column is None else f"clusters ({column})", unit=CASE
-    )
-    for part in result.parts.values() if column is None else ():
-        n_cases, n_groups = len(part.cases), len(set(part.shared()))
+    intervals = [*_name_intervals(result, shown), *_name_intervals_of_strata(groupings)]
+    differences = list(_name_differences(result, shown))
+    clusters = "" if column is None else f"clusters ({column})"
+    yield from tell_intervals(result.settings.design, intervals, differences, clusters=clusters, unit=CASE)
+    if column is None:
+        yield from _warn_of_shared(result)
+    else:
+        yield from _tell_clusters(result)
+
+
+def _name_part(result: BenchResult, key: tuple[str, str]) -> str:
+    """Return the words that say which part something is of; empty if there is one part."""
+    return f" on {result.parts[key]}" if len(result.parts) > 1 else ""
+
+
+def _name_intervals(result: BenchResult, shown: AbstractSet[str]) -> Iterator[tuple[str, str, Interval]]:
+    """Give each interval of a mean that is shown behind its measure and what it is of."""
+    for key, intervals in result.intervals.items():
+        part = _name_part(result, key[:2])
+        for measure, interval in intervals.items():
+            if measure in shown:
+                yield measure, f"{measure} of {key.retriever}{part}", interval
+
+
+def _name_intervals_of_strata(groupings: Sequence[PartStrata]) -> Iterator[tuple[str, str, Interval]]:
+    """Give each interval of a stratum behind its measure and what it is of."""
+    for grouping in groupings:
+        for key, intervals_of_strata in grouping.intervals.items():
+            for stratum, intervals in intervals_of_strata.items():
+                place = f"{key.retriever} on {grouping.part} {label(stratum)}"
+                for measure, interval in intervals.items():
+                    yield measure, f"{measure} of {place}", interval
+
+
+def _name_differences(result: BenchResult, shown: AbstractSet[str]) -> Iterator[tuple[str, Pair]]:
+    """Give each difference that is shown behind what it is of."""
+    for key, comparison in result.comparisons.items():
+        part = _name_part(result, key)
+        for pair in comparison.pairs:
+            if pair.measure in shown:
+                yield f"{pair.measure} of {pair.system} - {pair.baseline}{part}", pair
+
+
+def _warn_of_shared(result: BenchResult) -> Iterator[Fact]:
+    """Warn of parts whose cases share expected ids, as no clusters take that into account."""
+    for part in result.parts.values():
+        n_cases = len(part.cases)
+        n_groups = len(set(part.shared()))
         if n_groups < n_cases:
             yield note_fact(
                 "clusters",
                 f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
                 f" {format_count(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids",
             )
-    if column is None:
-        return
+
+
+def _tell_clusters(result: BenchResult) -> Iterator[Fact]:
+    """Say how many clusters the cases of each part are in, and how much wider intervals are with them."""
     widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
     for part in result.parts.values():
-        clusters, ratio = (part.clusters(cluster) or {}).values(), widths[str(part)]
-        text = (
-            f"{part}: {format_count(len(clusters), 'case')} in"
-            f" {format_count(len({str(one) for one in clusters}), 'cluster')}"
-        )
-        times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
-        yield note_fact("clusters", text + times * (ratio is not None))
+        clusters = (part.clusters(result.settings.cluster) or {}).values()
+        n_clusters = len({str(cluster) for cluster in clusters})
+        text = f"{part}: {format_count(len(clusters), 'case')} in {format_count(n_clusters, 'cluster')}"
+        ratio = widths[str(part)]
+        if ratio is not None:
+            text += f"; intervals of {result.measures[0].label} are {ratio:.2f} times as wide as without"
+        yield note_fact("clusters", text)
     yield Fact("width_by_clusters", widths)
 
 
