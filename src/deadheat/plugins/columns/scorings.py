@@ -162,19 +162,18 @@ class Scorings:
     ) -> None:
         if isinstance(source, DocumentTable):
             raise SourceTypeError(given=source, allowed="a path or a dataframe with one score a column")
-        asked = [columns] if isinstance(columns, str) else columns and list(columns)
-        if asked is not None and not (asked and all(isinstance(name, str) for name in asked)):
-            raise ParameterError(
-                argument="columns", given=columns, allowed="names of columns, as text, or None for all"
-            )
+        names_asked = _check_names(columns)
         given = check_given(names or {})
         path = as_path(source)
         if path is not None and path.is_dir():
             path = choose_file(path, "run")[0]
         self.where = str(path) if path else "the table"
         with guard_polars(self.where):
-            found = scan_columns(path, asked, given) if path else score_columns(source, asked, given, self.where)
-        if asked is None and len(found.scores) > MOST:
+            if path:
+                found = scan_columns(path, names_asked, given)
+            else:
+                found = score_columns(source, names_asked, given, self.where)
+        if names_asked is None and len(found.scores) > MOST:
             raise ColumnError(
                 f"{len(found.scores):,} columns of scores are too many to evaluate all",
                 allowed=f"{MOST:,} or fewer",
@@ -183,10 +182,11 @@ class Scorings:
             )
         self._path, self._given = path, given
         self.ids = found.ids
-        self.scores: dict[str, FloatArray] = {
-            name: 0.0 - scores if ascending else scores for name, scores in found.scores.items()
-        }
-        self.notes = (*found.notes, *([LOWER_FIRST] if ascending else []))
+        self.scores: dict[str, FloatArray] = dict(found.scores)
+        self.notes = tuple(found.notes)
+        if ascending:
+            self.scores = {name: 0.0 - scores for name, scores in found.scores.items()}
+            self.notes = (*found.notes, LOWER_FIRST)
         self.qrels: Qrels | None = None
         if found.relevance is not None and path is not None:
             judgments = found.ids.with_columns(relevance=found.relevance)
@@ -202,6 +202,16 @@ class Scorings:
         """Return one of the scorings as a run."""
         frame = self.ids.select(KEYS).with_columns(score=pl.Series(self.scores[name]))
         return Run.of_checked(frame, name).noted(self.notes)
+
+
+def _check_names(columns: Sequence[str] | None) -> list[str] | None:
+    """Return the names of columns that were asked for, one or more; None for all."""
+    if columns is None:
+        return None
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ParameterError(argument="columns", given=columns, allowed="names of columns, as text, or None for all")
+    return names
 
 
 def open_scorings(

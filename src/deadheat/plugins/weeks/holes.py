@@ -163,35 +163,42 @@ def holes(
     if by == "decision" and len(named) < 2:
         raise ParameterError(argument="by", given=by, allowed="'range' for a single run")
     deepest = deepest_counted(parsed)
-    depth = as_count("depth", deepest or max(parsed.deepest or 0, DEEPEST) if depth is None else depth)
+    if depth is None:
+        depth = deepest or max(parsed.deepest or 0, DEEPEST)
+    depth = as_count("depth", depth)
     limit = None if n is None else as_count("n", n)
     judged = Qrels.of(qrels)
     check_of_documents("a list of documents to judge", judged)
     conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
     check_tables(judged, *named.values())
-    evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
-    scores = {name: one[parsed] for name, one in evaluations.items()}
-    sides = {
-        name: _run_bounds(
-            unjudged_documents(judged, run, conventions.score_precision), cast("PlacedBounds", scores[name].unjudged)
-        )
-        for name, run in named.items()
-    }
-    highest = pl.concat([side.frame for side in sides.values()]).group_by(*PAIR).agg(pl.col("rank").min())
+    evaluations = {}
+    ranges = {}
+    bounds_of_runs = {}
+    for name, run in named.items():
+        evaluation = evaluate_under(conventions, judged, run, [parsed])
+        scores = evaluation[parsed]
+        evaluations[name] = evaluation
+        ranges[name] = (scores.mean_unjudged_min, scores.mean_unjudged_max)
+        documents = unjudged_documents(judged, run, conventions.score_precision)
+        bounds_of_runs[name] = _run_bounds(documents, cast("PlacedBounds", scores.unjudged))
+    frames = [bounds.frame for bounds in bounds_of_runs.values()]
+    highest = pl.concat(frames).group_by(*PAIR).agg(pl.col("rank").min())
+    to_weigh = highest.filter(pl.col("rank") <= depth).select(*PAIR).sort(*PAIR)
+    is_below = pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right")
     with phase("weighing documents"):
-        weighed = _weighed(sides, highest.filter(pl.col("rank") <= depth).select(*PAIR).sort(*PAIR), by)
+        weighted = _weigh_documents(bounds_of_runs, to_weigh, by)
     return Holes(
         measure=parsed,
         by=by,
         names=tuple(named),
-        documents=weighed.head(limit or len(weighed)),
-        ranges={name: (one.mean_unjudged_min, one.mean_unjudged_max) for name, one in scores.items()},
+        documents=weighted.head(limit or len(weighted)),
+        ranges=ranges,
         depth=depth,
-        n_unjudged=len(weighed),
-        n_below=len(highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))),
+        n_unjudged=len(weighted),
+        n_below=len(highest.filter(is_below)),
         n_queries=len(next(iter(evaluations.values())).query_ids),
-        missing_queries={name: one.missing_queries for name, one in evaluations.items()},
-        unjudged_queries={name: one.unjudged_queries for name, one in evaluations.items()},
+        missing_queries={name: evaluation.missing_queries for name, evaluation in evaluations.items()},
+        unjudged_queries={name: evaluation.unjudged_queries for name, evaluation in evaluations.items()},
     )
 
 
@@ -263,22 +270,27 @@ def _run_bounds(documents: pl.DataFrame, bounds: PlacedBounds) -> _RunBounds:
     )
 
 
-def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> pl.DataFrame:
+def _weigh_documents(bounds_of_runs: Mapping[str, _RunBounds], documents: pl.DataFrame, by: str) -> pl.DataFrame:
     """Return documents with their weights, and the rank that each run has them at."""
-    effects: list[FloatArray] = []
-    for side in sides.values():
-        own = replace(side, frame=side.frame.join(every, on=["query_id", "doc_id"], how="semi"))
-        of_ties, of_queries = own.effects(by)
-        joined = every.join(
-            own.frame.join(of_ties, on="tie"), on=["query_id", "doc_id"], how="left", maintain_order="left"
-        ).join(of_queries, on="query_id", how="left", suffix="_lost", maintain_order="left")
-        effects.append(joined.select(pl.coalesce("effect", "effect_lost")).to_series().to_numpy())
-    n_queries = next(iter(sides.values())).bounds.placements.n_queries
-    told = effects if by == "range" else [np.abs(one - other) for one, other in combinations(effects, 2)]
-    found = every.with_columns(
-        relevance=pl.lit(None, pl.Float64), weight=sum(told, np.zeros(len(every))) / (len(told) * n_queries)
-    )
-    for name, side in sides.items():
-        ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {name}"))
-        found = found.join(ranks, on=["query_id", "doc_id"], how="left")
-    return found.sort("weight", "query_id", "doc_id", descending=[True, False, False])
+    effects = [_find_effects(bounds, documents, by) for bounds in bounds_of_runs.values()]
+    parts = effects
+    if by == "decision":
+        parts = [np.abs(effect - other_effect) for effect, other_effect in combinations(effects, 2)]
+    n_queries = next(iter(bounds_of_runs.values())).bounds.placements.n_queries
+    weight = sum(parts, np.zeros(len(documents))) / (len(parts) * n_queries)
+    weighted = documents.with_columns(relevance=pl.lit(None, pl.Float64), weight=weight)
+    for name, bounds in bounds_of_runs.items():
+        ranks = bounds.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {name}"))
+        weighted = weighted.join(ranks, on=["query_id", "doc_id"], how="left")
+    return weighted.sort("weight", "query_id", "doc_id", descending=[True, False, False])
+
+
+def _find_effects(bounds: _RunBounds, documents: pl.DataFrame, by: str) -> FloatArray:
+    """Return what a judgment of each document changes for a run, also of one that the run did not retrieve."""
+    pair = ["query_id", "doc_id"]
+    of_documents = replace(bounds, frame=bounds.frame.join(documents, on=pair, how="semi"))
+    effects_of_ties, effects_of_queries = of_documents.effects(by)
+    retrieved = of_documents.frame.join(effects_of_ties, on="tie")
+    joined = documents.join(retrieved, on=pair, how="left", maintain_order="left")
+    joined = joined.join(effects_of_queries, on="query_id", how="left", suffix="_lost", maintain_order="left")
+    return joined.select(pl.coalesce("effect", "effect_lost")).to_series().to_numpy()
