@@ -17,6 +17,7 @@ from deadheat.errors import (
     DuplicateError,
     NothingJudgedWarning,
     ParameterError,
+    UnlabelledQueriesWarning,
 )
 from support.equal_numbers import BATCH, MEASURES, NAMES, rows_of
 from support.error_parts import raises_parts
@@ -86,8 +87,9 @@ def test_labels_of_two_columns_and_a_query_without_one(spark: Any, run: object) 
     first = next(iter(table))
     del table[first]["size"]
     rows = [(query, cells["group"], cells.get("size")) for query, cells in table.items()]
-    queries = spark.createDataFrame(rows, ["query_id", "group", "size"])
-    found = dh.evaluate_spark(BATCH.qrels, run, "AP", by=["size", "group"], queries=queries, missing="empty")
+    queries = spark.createDataFrame(rows, ["qid", "group", "size"])
+    with pytest.warns(UnlabelledQueriesWarning, match="1 of .* have no label in a column"):
+        found = dh.evaluate_spark(BATCH.qrels, run, "AP", by=["size", "group"], queries=queries, missing="empty")
     with pytest.warns(DeadheatWarning, match="have no size"):
         expected = dh.evaluate(BATCH.qrels, BATCH.run, "AP", missing="empty").by(["size", "group"], table).summary()
     assert found.select("size", "group", "n_queries").rows() == expected.select("size", "group", "n_queries").rows()
@@ -122,7 +124,11 @@ def test_documents_that_come_twice(spark: Any, run: object) -> None:  # noqa: AN
     twice = frame(spark, [("q1", "d1", 0.5), ("q1", "d1", 0.25)], "run")
     with pytest.raises(DuplicateError, match="'d1'"):
         dh.evaluate_spark({"q1": {"d1": 1}}, twice, "RR")
-    assert dh.evaluate_spark({"q1": {"d1": 1}}, twice, "RR", duplicates="best")["mean"].to_list() == [1.0]
+    with pytest.warns(DeadheatWarning, match="1 of 2 results"):
+        best = dh.evaluate_spark({"q1": {"d1": 1}}, twice, "RR", duplicates="best")
+    assert best["mean"].to_list() == [1.0]
+    unjudged = frame(spark, [("q1", "d2", 0.5), ("q1", "d2", 0.25), ("q1", "d1", 0.1)], "run")
+    assert dh.evaluate_spark({"q1": {"d1": 1}}, unjudged, "RR", duplicates="trust")["mean"].to_list() == [1 / 3]
     contradiction = frame(spark, [("q1", "d1", 0.0), ("q1", "d1", 1.0)], "qrels")
     with pytest.raises(DuplicateError, match="judged 2 times for query 'q1', with relevance 0 and 1"):
         dh.evaluate_spark(contradiction, run, "AP")
@@ -137,6 +143,10 @@ def test_queries_that_do_not_fit(spark: Any) -> None:  # noqa: ANN401 - PySpark 
         dh.evaluate_spark(qrels, run, "AP")
     with pytest.raises(DataError, match="lacks 2 of 3 queries of the qrels"):
         dh.evaluate_spark(qrels, run, "AP", missing="error")
+    with pytest.warns(DeadheatWarning, match="the highest relevance is 0.5, and AP counts"):
+        dh.evaluate_spark({"q1": {"d1": 0.5}}, run, "AP")
+    with pytest.raises(DataError, match="queries has none of the evaluated queries, such as 'q1'"):
+        dh.evaluate_spark({"q1": {"d1": 1}}, run, "AP", by="group", queries={"q7": "a"})
     with pytest.warns(NothingJudgedWarning, match="are the document ids written alike"):
         dh.evaluate_spark({"q1": {"other": 1}}, run, "AP")
 
@@ -152,13 +162,15 @@ def test_what_is_not_for_sums(spark: Any, run: object) -> None:  # noqa: ANN401 
         dh.evaluate_spark(BATCH.qrels, run, "AP", by="group")
     with pytest.raises(DataError, match="judgments of documents alone"):
         dh.evaluate_spark({"q1": {"d1": 1}, "q2": {}}, run, "AP")
+    with pytest.raises(ColumnError, match="'mean' has the same name as a column of the result"):
+        dh.evaluate_spark(BATCH.qrels, run, "AP", by="mean", queries={"q1": "a"})
     queries = spark.createDataFrame([("q1", "a")], ["query_id", "group"])
     with pytest.raises(ColumnError, match=r"no column 'grop' .*'group'"):
         dh.evaluate_spark(BATCH.qrels, run, "AP", by="grop", queries=queries)
 
 
 def test_ties_are_broken_by_document_id(run: object) -> None:
-    found = dh.evaluate_spark(BATCH.qrels, run, MEASURES, ties="doc_id", missing="empty")
+    found = dh.evaluate_spark(dh.Qrels(BATCH.qrels), dh.Run(run), MEASURES, ties="doc_id", missing="empty")
     expected = dh.evaluate(BATCH.qrels, BATCH.run, MEASURES, ties="doc_id", missing="empty")
     assert found["mean"].to_list() == pytest.approx([*expected.means().values()], rel=1e-12)
     assert found["tie_std"].to_list() == pytest.approx([scores.mean_tie_std for scores in expected], rel=1e-9)

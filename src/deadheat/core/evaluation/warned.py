@@ -16,6 +16,7 @@ from deadheat.core.evaluation.evaluation import Evaluation
 from deadheat.core.evaluation.query_columns import heavy
 from deadheat.core.io.texts import hint_at_texts
 from deadheat.core.libraries import polars as pl
+from deadheat.core.measures import Measure
 from deadheat.core.placements.matching import hint_at_lost_zeros
 from deadheat.core.wording import format_count, format_list
 
@@ -37,7 +38,7 @@ def warn(
     """
     lacking = _missing(evaluations) if missing is None else ()
     first = next(iter(evaluations.values()))
-    of_levels = list(_levels(first, qrels))
+    of_levels = list(find_missed_levels(first.measures, first.placements.max_relevance, qrels.where))
     if of_levels and any(looks_swapped(qrels, run) for run in runs.values()):
         of_levels = []  # the advice on levels would mislead
     of_ids = (told for name, run in runs.items() for told in _ids(evaluations[name], qrels, run))
@@ -88,18 +89,31 @@ def _heavy(evaluation: Evaluation) -> Iterator[DeadheatWarning]:
         )
 
 
-def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[DeadheatWarning]:
-    """Find that no relevance reaches the level that measures have by default; who names a level knows of it."""
-    highest = evaluation.placements.max_relevance
-    levels = {one: float(getattr(one, "rel", 0)) for one in evaluation.measures}
-    missed = {one: rel for one, rel in levels.items() if 0 < highest < rel and "rel=" not in str(one)}
+def find_missed_levels(measures: Iterable[Measure], highest: float, where: str) -> Iterator[DeadheatWarning]:
+    """Find that no relevance reaches the level that measures have by default; who names a level knows of it.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+    highest : float
+        The highest relevance of the judgments.
+    where : str
+        What the judgments are called in messages.
+    """
+    level_of_measure = {measure: float(getattr(measure, "rel", 0)) for measure in measures}
+    missed = []
+    for measure, level in level_of_measure.items():
+        if 0 < highest < level and "rel=" not in str(measure):
+            missed.append(measure)
+    if not missed:
+        return
+    level = level_of_measure[missed[0]]
     count, find = ("counts", "it finds") if len(missed) == 1 else ("count", "they find")
-    for first, rel in list(missed.items())[:1]:
-        yield DeadheatWarning(
-            f"{qrels.where}: the highest relevance is {highest:g}, and {format_list([one.label for one in missed])}"
-            f" {count} documents as relevant from rel={rel:g}: {find} none. Lower it, as in"
-            f" {type(first).__name__}(rel={highest:g})"
-        )
+    yield DeadheatWarning(
+        f"{where}: the highest relevance is {highest:g}, and {format_list([measure.label for measure in missed])}"
+        f" {count} documents as relevant from rel={level:g}: {find} none. Lower it, as in"
+        f" {type(missed[0]).__name__}(rel={highest:g})"
+    )
 
 
 def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:

@@ -105,12 +105,12 @@ def by_query(
         raise NotAdjacentError
     if len(repeated):  # no setting of Spark should do that, and the numbers would be wrong
         raise DataError(f"Spark gave rows of query {repeated.min()!r} to several workers", path=run.where)
-    notes = [*run.notes, *rows.notes(), *_note_left_out(results, rows.duplicates)]
+    notes = [*run.notes, *rows.notes(), *note_left_out_of(results, rows.duplicates)]
     run.notes = tuple(dict.fromkeys(notes))
     return results
 
 
-def _note_left_out(results: pl.DataFrame, duplicates: str) -> list[str]:
+def note_left_out_of(results: pl.DataFrame, duplicates: str) -> list[str]:
     """Return a note on the rows that are left out because they repeat a document, if there are any."""
     counts = select_results(results, MERGED, "above", "tied").sum()
     n_left_out, n_results = counts.row(0)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.core.arrays import BoolArray
+from deadheat.core.arrays import BoolArray, FloatArray, IntArray
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
 from deadheat.core.data.rows import Blocks, MemoryRows
@@ -43,23 +43,41 @@ if TYPE_CHECKING:
 
 RETRIEVED, JUDGED, LABELLED = "retrieved", "judged", "labelled"  # the rows of a partition, by the column "part"
 # What a worker sends, by the column "what", beside what every pass may say
-ROWS_OF_QRELS, FAILURE, PARTITION, SUMS = "rows of qrels", "failure", "partition", "sums"
-N_EXAMPLES = 3  # ids that are sent for messages
+ROWS_OF_QRELS = "rows of qrels"  # what is wrong with judgments
+FAILURE = "failure"  # an error
+MERGED_JUDGMENTS = "merged judgments"  # how many judgments repeat others
+N_RETRIEVED = "n retrieved"  # how many queries of the run there are
+PARTITION = "partition"  # how many judged queries there are, and how many of them lack what
+MISSING, WITHOUT_LABEL = "missing", "without label"  # examples of judged queries that lack something
+SUMS = "sums"  # of a stratum and a measure
+N_EXAMPLES = 4  # ids that are sent for messages
 
 
 def sent_schema() -> dict[str, type[pl.DataType]]:
     """Return the columns of what a worker sends: those of every pass, and those of sums.
 
-    ``m2`` and ``m3`` are sums of the squares and cubes of differences from ``mean``; ``tie_variance``, ``tie_min`` and
-    ``tie_max`` are sums, too; ``lowest`` and ``highest`` are the limits of the values of a measure.
+    ``content`` is JSON, or a pickled error in base64. ``m2`` and ``m3`` are sums of the squares and cubes of
+    differences from ``mean``; ``tie_variance``, ``tie_min`` and ``tie_max`` are sums, too. ``least`` and ``most`` are
+    the range of the values, ``lowest`` and ``highest`` that of the measure.
     """
     return {
         **result_schema(),
-        "stratum": pl.String,
-        **dict.fromkeys(("measure", "n_queries", "n_missing"), pl.Int64),
-        **dict.fromkeys(("mean", "m2", "m3", "tie_variance", "tie_min", "tie_max"), pl.Float64),
-        **dict.fromkeys(("lowest", "highest"), pl.Float64),
+        **dict.fromkeys(("content", "stratum"), pl.String),
+        **dict.fromkeys(("measure", "n_queries", "n_missing", "n_placed", "n_in_table", "n_without_label"), pl.Int64),
+        **dict.fromkeys(("mean", "m2", "m3", "least", "most"), pl.Float64),
+        **dict.fromkeys(("tie_variance", "tie_min", "tie_max", "lowest", "highest"), pl.Float64),
     }
+
+
+def make_row(kind: str, **columns: object) -> pl.DataFrame:
+    """Return what a worker sends of one kind, a row."""
+    schema = {name: dtype for name, dtype in sent_schema().items() if name in columns}
+    return pl.DataFrame({name: [value] for name, value in columns.items()}, schema).with_columns(what=pl.lit(kind))
+
+
+def name_label(place: int) -> str:
+    """Return what the column of labels with a place is called in a partition, whatever its name is."""
+    return f"label {place}"
 
 
 def schema_of(value: str) -> dict[str, type[pl.DataType]]:
@@ -82,8 +100,8 @@ class PartitionTask:
     measures : tuple of Measure
     max_relevance : float
         The highest relevance of all judgments, those of other partitions too.
-    columns : tuple of str
-        The columns of strata; without any, all queries are one stratum.
+    n_columns : int
+        How many columns of labels make the strata; without any, all queries are one stratum.
     """
 
     reading_of_run: Reading
@@ -94,7 +112,7 @@ class PartitionTask:
     conventions: Conventions
     measures: tuple[Measure, ...]
     max_relevance: float
-    columns: tuple[str, ...]
+    n_columns: int
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Return what there is to say of one partition, whose Arrow batches come one by one."""
@@ -108,8 +126,7 @@ class PartitionTask:
             with warnings.catch_warnings(action="ignore"):  # nobody reads them in a worker
                 results = self._sum_up(rows)
         except DeadheatError as error:
-            text = base64.b64encode(pickle.dumps(error)).decode()
-            results = [make_results(FAILURE, doc_id=[text])]
+            results = [make_row(FAILURE, content=base64.b64encode(pickle.dumps(error)).decode())]
         results.insert(0, pl.DataFrame(schema=sent_schema()))
         table = pl.concat(results, how="diagonal")
         arrow_types = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64()}
@@ -121,7 +138,7 @@ class PartitionTask:
         judged = rows.filter(part=JUDGED)
         if judged.height:
             checked = self.reading_of_qrels.read_in_polars(MemoryRows(judged.select(JUDGMENTS)).lazy)
-            results = [make_results(ROWS_OF_QRELS, doc_id=[json.dumps(astuple(checked.wrong))])]
+            results = [make_row(ROWS_OF_QRELS, content=json.dumps(astuple(checked.wrong)))]
             if checked.wrong:
                 return results
             judgments = checked.frame
@@ -134,7 +151,10 @@ class PartitionTask:
             return results
         qrels = Qrels.of_checked(judgments, self.qrels_name)
         qrels.check_duplicates()
+        results.append(make_row(N_RETRIEVED, n_queries=len(blocks.query_ids)))
         results.append(make_results(RETRIEVED, query_id=blocks.query_ids.head(N_EXAMPLES)))
+        if qrels.notes:
+            results.append(make_row(MERGED_JUDGMENTS, n_placed=judgments.height - qrels.to_polars().height))
         if judgments.height:
             results += self._sum_queries(qrels, blocks, rows.filter(part=LABELLED))
         return results
@@ -169,16 +189,20 @@ class PartitionTask:
         placements = build_from_frames(qrels, run, counts, placed, is_part=True)
         placements = replace(placements, max_relevance=self.max_relevance)
         is_missing = placements.lacking
+        strata, has_row, has_labels = self._find_strata(placements, labelled)
         results = [
             make_results(JUDGED, query_id=placements.query_ids[:N_EXAMPLES].tolist()),
-            make_results(
+            make_results(MISSING, query_id=placements.query_ids[is_missing][:N_EXAMPLES].tolist()),
+            make_results(WITHOUT_LABEL, query_id=placements.query_ids[~has_labels][:N_EXAMPLES].tolist()),
+            make_row(
                 PARTITION,
-                value=[float(len(placements.query))],
-                above=[placements.n_queries],
-                tied=[int(is_missing.sum())],
+                n_queries=placements.n_queries,
+                n_missing=int(is_missing.sum()),
+                n_placed=len(placements.query),
+                n_in_table=int(has_row.sum()),
+                n_without_label=int((~has_labels).sum()),
             ),
         ]
-        strata = self._find_strata(placements, labelled)
         engine = ContiguousEngine(qrels, run, blocks)
         ranked = policies.apply(placements, self.conventions.ties, None, engine)
         is_skipped = is_missing & (self.conventions.missing == "skip")
@@ -196,16 +220,24 @@ class PartitionTask:
             )
         return results
 
-    def _find_strata(self, placements: Placements, labelled: pl.DataFrame) -> StratumPlaces | None:
-        """Return which queries are in which stratum; None if all of them are one."""
-        if not self.columns:
-            return None
-        cells = labelled["labels"].str.json_decode(pl.List(pl.String))
-        columns = [cells.list.get(place).alias(name) for place, name in enumerate(self.columns)]
-        labels = pl.DataFrame([labelled["query_id"], *columns])
+    def _find_strata(
+        self, placements: Placements, labelled: pl.DataFrame
+    ) -> tuple[StratumPlaces | None, BoolArray, BoolArray]:
+        """Return which queries are in which stratum, None if all are in one; and which have a row, and all labels."""
+        if not self.n_columns:
+            everywhere = np.ones(placements.n_queries, np.bool_)
+            return None, everywhere, everywhere
+        columns = [name_label(place) for place in range(self.n_columns)]
         queries = pl.DataFrame({"query_id": placements.query_ids.tolist()}, schema={"query_id": pl.String})
-        table = Queries(queries.join(labels, on="query_id", how="left"), name="queries")
-        return groups(placements.query_ids, self.columns, table, pool_languages=True)
+        in_table = labelled.select("query_id", *columns, has_row=True)
+        joined = queries.join(in_table, on="query_id", how="left", maintain_order="left")
+        table = Queries(joined.drop("has_row"), name="queries")
+        strata = groups(placements.query_ids, columns, table, pool_languages=True)
+        has_labels = np.ones(placements.n_queries, np.bool_)
+        for column in columns:
+            codes, _ = table.coded_column(column, table.find_rows(placements.query_ids))
+            has_labels &= codes >= 0
+        return strata, joined["has_row"].fill_null(value=False).to_numpy(), has_labels
 
 
 def add_up_scores(
@@ -245,6 +277,8 @@ def add_up_scores(
             "n_queries": sizes,
             "n_missing": strata.count_queries(is_missing),
             "mean": means,
+            "least": _reduce_segments(np.minimum, values, bounds),
+            "most": _reduce_segments(np.maximum, values, bounds),
             "m2": sum_segments(differences**2, bounds),
             "m3": sum_segments(differences**3, bounds),
             "tie_variance": sum_segments(scores.tie_std[places] ** 2, bounds),
@@ -252,3 +286,12 @@ def add_up_scores(
             "tie_max": sum_segments(scores.tie_max[places], bounds),
         }
     )
+
+
+def _reduce_segments(ufunc: np.ufunc, values: FloatArray, bounds: IntArray) -> FloatArray:
+    """Return the least or greatest value of each segment; NaN of an empty one."""
+    reduced = np.full(len(bounds) - 1, np.nan)
+    is_filled = np.diff(bounds) > 0
+    if is_filled.any():
+        reduced[is_filled] = ufunc.reduceat(values, bounds[:-1][is_filled])
+    return reduced

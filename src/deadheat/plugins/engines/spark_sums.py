@@ -10,7 +10,7 @@ import base64
 import json
 import pickle
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never, cast
 
@@ -19,37 +19,52 @@ import polars as pl
 
 from deadheat.core.arrays import FloatArray, IntArray
 from deadheat.core.checks import as_level, check_choice, refuse_arguments
+from deadheat.core.data.document_table import check_tables
 from deadheat.core.data.qrels import Qrels
 from deadheat.core.data.queries import Queries
-from deadheat.core.data.query_tables import find_texts
+from deadheat.core.data.query_tables import find_id_column, find_texts
 from deadheat.core.data.run import Run
 from deadheat.core.data.sources import Source
 from deadheat.core.data.unread_rows import UnreadRows
-from deadheat.core.errors import ColumnError, DataError, DeadheatWarning, NothingJudgedWarning, ParameterError
+from deadheat.core.errors import (
+    ColumnError,
+    DataError,
+    DeadheatWarning,
+    NothingJudgedWarning,
+    ParameterError,
+    UnlabelledQueriesWarning,
+)
 from deadheat.core.evaluation.evaluate_runs import check_measures
 from deadheat.core.evaluation.intervals import KNOWN, method_of, why_unknown
 from deadheat.core.evaluation.strata_order import order_labels
-from deadheat.core.evaluation.stratum import NUMBERS, names_of
+from deadheat.core.evaluation.stratum import NONE, NUMBERS, names_of
+from deadheat.core.evaluation.warned import find_missed_levels
 from deadheat.core.io.lazy import Reading, WrongRows, add_up
 from deadheat.core.measures import Measure
 from deadheat.core.measures.notation import Measures, parse_measures
 from deadheat.core.measures.selection import set_rel
-from deadheat.core.placements.matching import refuse_no_common_query
 from deadheat.core.placements.passes import select_results
+from deadheat.core.scalars import ROUNDING
 from deadheat.core.settings import PROPORTION, SKEWED, Conventions
 from deadheat.core.stats.proportions import proportion_bounds
 from deadheat.core.stats.student_intervals import skewed_t_of_moments
-from deadheat.core.wording import did_you_mean, format_count
-from deadheat.plugins.engines.by_query import check_results, collect_from_workers
+from deadheat.core.wording import did_you_mean, format_count, format_list
+from deadheat.plugins.engines.by_query import check_results, collect_from_workers, note_left_out_of
 from deadheat.plugins.engines.partition_sums import (
     FAILURE,
     JUDGED,
     LABELLED,
+    MERGED_JUDGMENTS,
+    MISSING,
+    N_EXAMPLES,
+    N_RETRIEVED,
     PARTITION,
     RETRIEVED,
     ROWS_OF_QRELS,
     SUMS,
+    WITHOUT_LABEL,
     PartitionTask,
+    name_label,
     sent_schema,
 )
 
@@ -57,6 +72,11 @@ if TYPE_CHECKING:
     from deadheat.core.data.rounding import ScorePrecision
 
 TIES = ("expected", "best", "worst", "doc_id")  # the policies that need neither an order of rows nor random numbers
+TYPES_OF_IDS = ("string", "tinyint", "smallint", "int", "bigint")
+OF_SUMS = (
+    *("n_queries", "n_missing", "mean", "m2", "m3", "least", "most"),
+    *("tie_variance", "tie_min", "tie_max", "lowest", "highest"),
+)
 RESULTS = ("measure", "n_queries", "n_missing", *NUMBERS, *KNOWN)
 SPARK_TYPES = {pl.String: "string", pl.Int64: "long", pl.Float64: "double"}
 
@@ -87,15 +107,14 @@ def evaluate_spark(
     Parameters
     ----------
     qrels : frame of Spark, or what `evaluate` takes
-        Judgments of documents. They stay in Spark if they are there.
-    run : frame of Spark or Run
-        Of a frame of Spark.
+        Judgments of documents. Those in Spark stay there.
+    run : frame of Spark, or a Run of one
     measures : measure or iterable of measures, optional
         As for :func:`evaluate`; not GMAP and others that are no means over queries.
     by : str or sequence of str, default ()
         Columns of `queries`. Each combination of their values is a stratum; without any, all queries are one.
     queries : frame of Spark, or table of queries, optional
-        A row for each query, with the columns of `by`.
+        A row for each query, with the columns of `by`. Queries of several languages may be in one stratum.
     ties : {"expected", "best", "worst", "doc_id"}, default "expected"
     missing, no_relevant, score_precision, rel, ascending, doc_id_of : optional
         As for :func:`evaluate`.
@@ -110,7 +129,7 @@ def evaluate_spark(
         (with a value), n_missing (which the run lacks), mean, low, high, standard_error, tie_std, tie_min, tie_max (of
         the mean over tie orders), ci_method, known and unknown, as of :meth:`Strata.summary`. The method is
         "clopper-pearson" for measures that are 0 or 1, else "skewed-t": Gaffke's, which :meth:`Strata.summary` takes,
-        needs every value.
+        needs every value. With ``missing="skip"`` a stratum may have no query left.
 
     Raises
     ------
@@ -132,19 +151,18 @@ def evaluate_spark(
     chosen = set_rel(parse_measures(measures), rel)
     check_measures(conventions, chosen)
     _refuse_other_than_means(chosen)
-    columns: tuple[str, ...] = ()
-    if by:
-        columns = tuple(names_of(by, "by"))
-    if columns and queries is None:
-        raise ParameterError("are columns of a table", argument="by", given=by, hint="give it as queries=")
+    columns = _check_columns(by, queries)
     run = Run.of(run, ascending=ascending, doc_id_of=doc_id_of, duplicates=duplicates)
     rows = run.rows
     if not isinstance(rows, UnreadRows) or rows.in_polars:
         raise ParameterError(
             argument="run", found=run.where, allowed="a frame of Spark", hint="dh.evaluate takes everything else"
         )
-    run.check_duplicates()
-    judged = _read_judgments(qrels, _session_of(rows))
+    check_tables(run)
+    session = rows.unchecked.to_native().sparkSession
+    judged = _read_judgments(qrels, session)
+    labels = _read_labels(queries, columns, session)
+    highest = judged.find_highest()
     task = PartitionTask(
         reading_of_run=rows.reading,
         reading_of_qrels=judged.reading,
@@ -153,14 +171,21 @@ def evaluate_spark(
         duplicates=rows.duplicates,
         conventions=conventions,
         measures=chosen,
-        max_relevance=judged.find_highest(),
-        columns=columns,
+        max_relevance=highest,
+        n_columns=len(columns),
     )
-    together = _bring_together(rows, judged, _read_labels(queries, columns, _session_of(rows)))
     schema = ", ".join(f"{name} {SPARK_TYPES[dtype]}" for name, dtype in sent_schema().items())
-    results = collect_from_workers(together, task, schema)
-    _check(results, run, judged, conventions)
-    _warn(results, run, judged, missing)
+    results = collect_from_workers(_bring_together(rows, judged, labels), task, schema)
+    _check_rows(results, run, judged, conventions)
+    counts = _count(results)
+    _check_queries(results, counts, run, judged, conventions)
+    doubts = [
+        *judged.notes,
+        *_find_doubts(results, counts, run, judged, missing),
+        *find_missed_levels(chosen, highest, judged.where),
+    ]
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=2)
     return make_table(merge_sums(results), chosen, columns, level)
 
 
@@ -173,8 +198,27 @@ def _refuse_other_than_means(measures: Sequence[Measure]) -> None:
             )
 
 
-def _session_of(rows: UnreadRows) -> Any:  # noqa: ANN401 - of Spark
-    return rows.unchecked.to_native().sparkSession
+def _check_columns(by: str | Sequence[str], queries: Source | None) -> tuple[str, ...]:
+    """Return the columns of strata.
+
+    Raises
+    ------
+    ParameterError
+        There is no table that could have them.
+    ColumnError
+        One is called as a column of the result.
+    """
+    if not by:
+        return ()
+    columns = tuple(names_of(by, "by"))
+    if queries is None:
+        raise ParameterError("are columns of a table", argument="by", given=by, hint="give it as queries=")
+    for name in columns:
+        if name in RESULTS:
+            raise ColumnError(
+                f"the stratum column {name!r} has the same name as a column of the result", hint="give it another name"
+            )
+    return columns
 
 
 @dataclass(frozen=True)
@@ -188,14 +232,17 @@ class SparkJudgments:
     reading : Reading
     where : str
         For messages.
+    notes : tuple of DeadheatWarning
+        What was assumed.
     """
 
     frame: Any
     reading: Reading
     where: str
+    notes: tuple[DeadheatWarning, ...] = ()
 
     def find_highest(self) -> float:
-        """Return the highest relevance; 0 if there is none."""
+        """Return the highest relevance, by a small job; 0 if there is none."""
         highest = self.frame.selectExpr("max(cast(relevance as double))").first()[0]
         return float(highest or 0.0)
 
@@ -208,14 +255,11 @@ def _read_judgments(qrels: Source, session: Any) -> SparkJudgments:  # noqa: ANN
     DataError
         They are not judgments of documents alone.
     """
-    from deadheat.core.io.frames import convert_table
-
-    where = "qrels"
-    if is_spark_frame(qrels):
-        content = convert_table(qrels, "qrels", where, {})
-        if content.reading is not None:
-            return SparkJudgments(cast("Any", content.rows).to_native(), content.reading, where)
     judgments = Qrels.of(qrels)
+    notes = tuple(DeadheatWarning(f"{judgments.where}: {note}") for note in judgments.notes)
+    rows = judgments.rows
+    if isinstance(rows, UnreadRows) and not rows.in_polars:
+        return SparkJudgments(rows.unchecked.to_native(), rows.reading, judgments.where, notes)
     judgments.check_duplicates()
     if judgments.bare or judgments.unanswerable or judgments.beside():
         raise DataError(
@@ -225,7 +269,23 @@ def _read_judgments(qrels: Source, session: Any) -> SparkJudgments:  # noqa: ANN
             path=judgments.where,
         )
     frame = session.createDataFrame(judgments.to_polars().to_arrow())
-    return SparkJudgments(frame, Reading("qrels", "relevance"), judgments.where)
+    return SparkJudgments(frame, Reading("qrels", "relevance"), judgments.where, notes)
+
+
+@dataclass(frozen=True)
+class SparkLabels:
+    """Labels of queries in Spark, not yet checked.
+
+    Attributes
+    ----------
+    frame : frame of Spark
+        query_id as text, and each label in its own type, under its name in partitions.
+    types : dict of str to str
+        The types of the labels, by these names.
+    """
+
+    frame: Any
+    types: dict[str, str]
 
 
 def is_spark_frame(source: object) -> bool:
@@ -233,101 +293,182 @@ def is_spark_frame(source: object) -> bool:
     return type(source).__module__.startswith("pyspark.sql.")
 
 
-def _read_labels(queries: Source | None, columns: Sequence[str], session: Any) -> Any:  # noqa: ANN401 - of Spark
-    """Return a frame of Spark with query_id and labels, a list in JSON of the values of columns; None without columns.
+def _read_labels(queries: Source | None, columns: Sequence[str], session: Any) -> SparkLabels | None:  # noqa: ANN401 - of Spark
+    """Return the labels of queries, None without columns.
 
     Raises
     ------
     ColumnError
-        The table lacks a column, or one holds no text.
+        The table lacks a column, or its ids are neither text nor whole numbers.
     """
     if not columns or queries is None:
         return None
     if not is_spark_frame(queries):
         table = Queries.of(queries, columns)
         table.check_columns(columns)
-        ids = table.query_ids
-        labels = {name: table.column(name, ids) for name in columns}
+        labels = {name: table.column(name, table.query_ids) for name in columns}
         schema = dict.fromkeys(["query_id", *columns], pl.String)
-        queries = session.createDataFrame(pl.DataFrame({"query_id": ids, **labels}, schema=schema).to_arrow())
+        queries = session.createDataFrame(pl.DataFrame({"query_id": table.query_ids, **labels}, schema).to_arrow())
     frame = cast("Any", queries)
-    types = dict(frame.dtypes)
-    for name in ("query_id", *columns):
-        if name not in types:
-            listed = ", ".join(map(repr, types))
+    type_of_column = dict(frame.dtypes)
+    id_column = find_id_column(list(type_of_column), "queries")
+    if type_of_column[id_column] not in TYPES_OF_IDS:
+        raise ColumnError(
+            f"column {id_column!r} of queries holds {type_of_column[id_column]}",
+            allowed="text or whole numbers as ids",
+        )
+    expressions = [f"cast(`{id_column}` as string) as query_id"]
+    types = {}
+    for place, name in enumerate(columns):
+        if name not in type_of_column:
+            listed = ", ".join(map(repr, type_of_column))
             raise ColumnError(
-                f"no column {name!r} in the table of queries: found {listed}", hint=did_you_mean(name, types)
+                f"no column {name!r} in the table of queries: found {listed}", hint=did_you_mean(name, type_of_column)
             )
-        if types[name].startswith(("array", "map", "struct", "binary")):
-            raise ColumnError(f"column {name!r} holds {types[name]}", allowed="text, numbers or booleans")
-    texts = ", ".join(f"cast(`{name}` as string)" for name in columns)
-    return frame.selectExpr("cast(query_id as string) as query_id", f"to_json(array({texts})) as labels")
+        expressions.append(f"`{name}` as `{name_label(place)}`")
+        types[name_label(place)] = type_of_column[name]
+    return SparkLabels(frame.selectExpr(*expressions), types)
 
 
-def _bring_together(rows: UnreadRows, judged: SparkJudgments, labels: Any) -> Any:  # noqa: ANN401 - frames of Spark
+def _bring_together(rows: UnreadRows, judged: SparkJudgments, labels: SparkLabels | None) -> Any:  # noqa: ANN401 - a frame of Spark
     """Return the rows of the run, the judgments and the labels in one frame, in which "part" says what a row is."""
     run = rows.unchecked.to_native()
     value = rows.reading.value
-    type_of_value = dict(run.dtypes)[value]
-    type_of_relevance = dict(judged.frame.dtypes)["relevance"]
-    no_value = f"cast(null as {type_of_value}) as `{value}`"
-    no_relevance = f"cast(null as {type_of_relevance}) as relevance"
-    no_labels = "cast(null as string) as labels"
-    together = run.selectExpr(
-        f"'{RETRIEVED}' as part", "query_id", "doc_id", f"`{value}`", no_relevance, no_labels
-    ).unionByName(
-        judged.frame.selectExpr(f"'{JUDGED}' as part", "query_id", "doc_id", no_value, "relevance", no_labels)
-    )
-    if labels is None:
-        return together
-    no_document = "cast(null as string) as doc_id"
-    return together.unionByName(
-        labels.selectExpr(f"'{LABELLED}' as part", "query_id", no_document, no_value, no_relevance, "labels")
+    type_of_column = {"doc_id": "string", value: dict(run.dtypes)[value]}
+    type_of_column["relevance"] = dict(judged.frame.dtypes)["relevance"]
+    parts: list[tuple[str, Any, tuple[str, ...]]] = [
+        (RETRIEVED, run, ("doc_id", value)),
+        (JUDGED, judged.frame, ("doc_id", "relevance")),
+    ]
+    if labels is not None:
+        type_of_column |= labels.types
+        parts.append((LABELLED, labels.frame, tuple(labels.types)))
+    frames = []
+    for part, frame, present in parts:
+        expressions = [f"'{part}' as part", "query_id"]
+        for name, type_name in type_of_column.items():
+            if name in present:
+                expressions.append(f"`{name}`")
+            else:
+                expressions.append(f"cast(null as {type_name}) as `{name}`")
+        frames.append(frame.selectExpr(*expressions))
+    together = frames[0]
+    for frame in frames[1:]:
+        together = together.unionByName(frame)
+    return together
+
+
+@dataclass(frozen=True)
+class QueryCounts:
+    """How many queries there are.
+
+    Attributes
+    ----------
+    n_queries : int
+        Judged ones; all others are among them, but `n_retrieved`.
+    n_missing : int
+        Those that the run lacks.
+    n_in_table, n_without_label : int
+        Those that the table of queries has, and those without a label in some column.
+    n_placed : int
+        Judged documents that were retrieved.
+    n_retrieved : int
+        Queries of the run.
+    """
+
+    n_queries: int
+    n_missing: int
+    n_in_table: int
+    n_without_label: int
+    n_placed: int
+    n_retrieved: int
+
+
+def _count(results: pl.DataFrame) -> QueryCounts:
+    """Add up what the partitions say of their queries."""
+    totals = results.filter(pl.col("what").is_in([PARTITION, N_RETRIEVED])).group_by("what").agg(pl.col(pl.Int64).sum())
+    of_judged = totals.row(by_predicate=pl.col("what") == PARTITION, named=True)
+    of_retrieved = totals.row(by_predicate=pl.col("what") == N_RETRIEVED, named=True)
+    return QueryCounts(
+        n_queries=of_judged["n_queries"],
+        n_missing=of_judged["n_missing"],
+        n_in_table=of_judged["n_in_table"],
+        n_without_label=of_judged["n_without_label"],
+        n_placed=of_judged["n_placed"],
+        n_retrieved=of_retrieved["n_queries"],
     )
 
 
-def _check(results: pl.DataFrame, run: Run, judged: SparkJudgments, conventions: Conventions) -> None:
-    """Raise for wrong rows, repeated pairs, failures of workers and queries that may not be missing."""
-    failures = select_results(results, FAILURE, "doc_id").to_series().sort()
+def _list_examples(results: pl.DataFrame, kind: str, n: int) -> str:
+    """Return the first of some ids of queries, and how many others there are."""
+    ids = select_results(results, kind, "query_id").to_series().sort().head(N_EXAMPLES).to_list()
+    return format_list([*map(repr, ids)], n=n)
+
+
+def _check_rows(results: pl.DataFrame, run: Run, judged: SparkJudgments, conventions: Conventions) -> None:
+    """Raise for failures of workers, wrong rows, and repeated pairs."""
+    failures = select_results(results, FAILURE, "content").to_series().sort()
     if len(failures):
         raise pickle.loads(base64.b64decode(failures[0]))  # noqa: S301 - from a worker that runs this code
-    wrong = [WrongRows(*json.loads(text)) for (text,) in select_results(results, ROWS_OF_QRELS, "doc_id").rows()]
+    wrong = [WrongRows(*json.loads(text)) for (text,) in select_results(results, ROWS_OF_QRELS, "content").rows()]
     judged.reading.check(add_up(wrong), judged.where)
     rows = cast("UnreadRows", run.rows)
     check_results(results, run, rows.reading, conventions.score_precision)
-    n_queries, n_missing = _count_queries(results)
-    if n_missing == n_queries:
-        judged_ids = select_results(results, JUDGED, "query_id").to_series().sort().to_list()
-        retrieved_ids = select_results(results, RETRIEVED, "query_id").to_series().sort().to_list()
-        qrels = Qrels.of_checked({}, judged.where)
-        refuse_no_common_query(qrels, run, judged_ids, retrieved_ids)
-    if n_missing and conventions.missing == "error":
-        raise DataError(f"{run.where} lacks {n_missing:,} of {n_queries:,} queries of the qrels")
 
 
-def _count_queries(results: pl.DataFrame) -> tuple[int, int]:
-    """Return how many queries the qrels have, and how many of them the run lacks."""
-    n_queries, n_missing = select_results(results, PARTITION, "above", "tied").sum().row(0)
-    return n_queries or 0, n_missing or 0
-
-
-def _warn(results: pl.DataFrame, run: Run, judged: SparkJudgments, missing: str | None) -> None:
-    """Warn of a run that lacks most queries, and of one of whose documents none is judged."""
-    n_queries, n_missing = _count_queries(results)
-    if missing is None and 2 * n_missing > n_queries:
-        warnings.warn(
-            f"{run.where} lacks {n_missing:,} of {format_count(n_queries, 'query', 'queries')} of the qrels: they count"
-            " as empty rankings, 0 by most measures. missing='empty' confirms that this is intended; missing='skip'"
-            " leaves them out",
-            DeadheatWarning,
-            stacklevel=3,
+def _check_queries(
+    results: pl.DataFrame, counts: QueryCounts, run: Run, judged: SparkJudgments, conventions: Conventions
+) -> None:
+    """Raise for queries that do not fit: of the run, of the judgments, or of the table of queries."""
+    listed = _list_examples(results, JUDGED, counts.n_queries)
+    if counts.n_missing == counts.n_queries:
+        listed_of_run = _list_examples(results, RETRIEVED, counts.n_retrieved)
+        raise DataError(
+            f"qrels and run share no query: {judged.where} has {listed}; {run.where} has {listed_of_run}. Are they of"
+            " the same collection, and are the ids written alike?"
         )
-    n_placed = select_results(results, PARTITION, "value").to_series().sum()
-    if not n_placed:
-        warnings.warn(
-            f"no document that {run.where} retrieved is judged in {judged.where}: are the document ids written alike?",
-            NothingJudgedWarning,
-            stacklevel=3,
+    if counts.n_missing and conventions.missing == "error":
+        raise DataError(_describe_missing(results, counts, run))
+    if not counts.n_in_table:
+        raise DataError(
+            f"queries has none of the evaluated queries, such as {listed}",
+            hint="Are they of the same collection, and are the ids written alike?",
+        )
+
+
+def _describe_missing(results: pl.DataFrame, counts: QueryCounts, run: Run) -> str:
+    """Say how many queries the run lacks, and which."""
+    listed = _list_examples(results, MISSING, counts.n_missing)
+    n_queries = format_count(counts.n_queries, "query", "queries")
+    return f"{run.where} lacks {counts.n_missing:,} of {n_queries} of the qrels ({listed})"
+
+
+def _find_doubts(
+    results: pl.DataFrame, counts: QueryCounts, run: Run, judged: SparkJudgments, missing: str | None
+) -> Iterator[DeadheatWarning]:
+    """Yield what was left out or lacks, and what usually means wrong data."""
+    rows = cast("UnreadRows", run.rows)
+    for note in note_left_out_of(results, rows.duplicates):
+        yield DeadheatWarning(f"{run.where}: {note}")
+    n_merged = sum(select_results(results, MERGED_JUDGMENTS, "n_placed").to_series().to_list())
+    if n_merged:
+        repeated = format_count(n_merged, "judgment that repeats another one is", "judgments that repeat others are")
+        yield DeadheatWarning(f"{judged.where}: {repeated} merged")
+    if missing is None and 2 * counts.n_missing > counts.n_queries:
+        yield DeadheatWarning(
+            f"{_describe_missing(results, counts, run)}: they count as empty rankings, 0 by most measures."
+            " missing='empty' confirms that this is intended; missing='skip' leaves them out"
+        )
+    if not counts.n_placed:
+        yield NothingJudgedWarning(
+            f"no document that {run.where} retrieved is judged in {judged.where}: are the document ids written alike?"
+        )
+    if counts.n_without_label:
+        listed = _list_examples(results, WITHOUT_LABEL, counts.n_without_label)
+        n_queries = format_count(counts.n_queries, "query", "queries")
+        yield UnlabelledQueriesWarning(
+            f"{counts.n_without_label:,} of {n_queries} ({listed}) have no label in a column: they form the"
+            f" stratum {NONE!r}"
         )
 
 
@@ -345,10 +486,12 @@ def merge_sums(results: pl.DataFrame) -> pl.DataFrame:
     moments", https://doi.org/10.2172/1028931.
     """
     key = ["stratum", "measure"]
-    parts = results.filter(what=SUMS).sort(*key, "mean", "m2", "n_queries")  # one order, however partitions arrive
+    parts = results.filter(what=SUMS).select(*key, *OF_SUMS).sort(pl.all())  # one order, however partitions arrive
     n = pl.col("n_queries")
     mean_of_all = (n * pl.col("mean")).sum().over(key) / n.sum().over(key)
     difference = pl.col("mean") - mean_of_all
+    largest = pl.max_horizontal(pl.col("least").abs(), pl.col("most").abs())
+    is_constant = pl.col("most") - pl.col("least") <= ROUNDING * largest
     return (
         parts.with_columns(
             mean_of_all=mean_of_all,
@@ -361,21 +504,25 @@ def merge_sums(results: pl.DataFrame) -> pl.DataFrame:
             mean=pl.col("mean_of_all").first(),
             lowest=pl.col("lowest").min(),
             highest=pl.col("highest").max(),
+            least=pl.col("least").min(),
+            most=pl.col("most").max(),
         )
+        .with_columns(pl.when(is_constant).then(0.0).otherwise(pl.col("m2", "m3")).name.keep())
     )
 
 
 def make_table(sums: pl.DataFrame, measures: Sequence[Measure], columns: Sequence[str], level: float) -> pl.DataFrame:
     """Return the row of each stratum and measure, in their order."""
     keys = sums["stratum"].str.json_decode(pl.List(pl.String))
-    labels = [keys.list.get(place).alias(name) for place, name in enumerate(columns)]
+    labels = [keys.list.get(place).alias(name_label(place)) for place in range(len(columns))]
     places = [_place_labels(column).alias(f"place of {column.name}") for column in labels]
     in_order = sums.with_columns(*labels, *places).sort(*(column.name for column in places), "measure")
-    rows = in_order.drop(column.name for column in places).with_row_index("row")
+    rows = in_order.with_row_index("row")
     estimates = []
     for number, measure in enumerate(measures):
         estimates.append(_estimate_means(rows.filter(measure=number), measure, level))
-    return pl.concat(estimates).sort("row").select(*columns, *RESULTS)
+    names = [pl.col(name_label(place)).alias(name) for place, name in enumerate(columns)]
+    return pl.concat(estimates).sort("row").select(*names, *RESULTS)
 
 
 def _place_labels(labels: pl.Series) -> pl.Series:
