@@ -24,7 +24,7 @@ from support.paths import ROOT, TESTS
 
 PACKAGE = Path(dh.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-MOST_BYTES = 2_000_000  # of the wheel
+MOST_BYTES = 2_100_000  # of the wheel; code in named steps takes more of them than dense code
 DOCS = ROOT / "docs"
 OLD = TESTS / "support" / "saved-format-2.json"
 TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
