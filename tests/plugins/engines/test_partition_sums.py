@@ -13,7 +13,7 @@ from deadheat.core.io.lazy import Reading
 from deadheat.core.measures.notation import parse_measures
 from deadheat.core.settings import Conventions
 from deadheat.errors import UnlabelledQueriesWarning
-from deadheat.plugins.engines.partition_sums import JUDGED, LABELLED, RETRIEVED, PartitionTask, name_label
+from deadheat.plugins.engines.partition_sums import OF_QRELS, OF_QUERIES, OF_RUN, PartitionTask, name_label
 from deadheat.plugins.engines.spark_sums import make_table, merge_sums
 from oracle.random_cases import BATCHES
 from support.equal_numbers import BATCH, MEASURES
@@ -25,7 +25,7 @@ pytest.importorskip("pyarrow")
 ALL_MEASURES = [*MEASURES, "Hit@2", "DCG@3", "NumRelRet", "P@1"]
 
 
-def rows_of_part(part: str, nested: Mapping[str, Mapping[str, float]], value: str) -> list[dict[str, object]]:
+def rows_of_part(part: int, nested: Mapping[str, Mapping[str, float]], value: str) -> list[dict[str, object]]:
     rows = []
     for query, docs in nested.items():
         for doc, number in docs.items():
@@ -44,11 +44,11 @@ def sum_up(
     **conventions: Any,  # noqa: ANN401 - as of evaluate
 ) -> pl.DataFrame:
     """Return the table for rows that are divided by query."""
-    rows = rows_of_part(RETRIEVED, run, "score") + rows_of_part(JUDGED, qrels, "relevance")
+    rows = rows_of_part(OF_RUN, run, "score") + rows_of_part(OF_QRELS, qrels, "relevance")
     names = [name_label(place) for place in range(len(columns))]
     for query, labels_of_query in labels.items():
-        rows.append({"part": LABELLED, "query_id": query, **dict(zip(names, labels_of_query, strict=True))})
-    schema: dict[str, Any] = {"part": pl.String, "query_id": pl.String, "doc_id": pl.String}
+        rows.append({"part": OF_QUERIES, "query_id": query, **dict(zip(names, labels_of_query, strict=True))})
+    schema: dict[str, Any] = {"part": pl.Int8, "query_id": pl.String, "doc_id": pl.String}
     schema |= {"score": pl.Float64, "relevance": pl.Float64, **dict.fromkeys(names, pl.String)}
     frame = pl.DataFrame(rows, schema)
     parsed = tuple(parse_measures(measures))

@@ -41,13 +41,14 @@ from deadheat.plugins.engines.by_query import JUDGMENTS, look_at
 if TYPE_CHECKING:
     from deadheat.core.io.lazy import Reading
 
-RETRIEVED, JUDGED, LABELLED = "retrieved", "judged", "labelled"  # the rows of a partition, by the column "part"
+OF_RUN, OF_QRELS, OF_QUERIES = 0, 1, 2  # the rows of a partition, by the column "part": short, as all are shuffled
 # What a worker sends, by the column "what", beside what every pass may say
 ROWS_OF_QRELS = "rows of qrels"  # what is wrong with judgments
 FAILURE = "failure"  # an error
 MERGED_JUDGMENTS = "merged judgments"  # how many judgments repeat others
 N_RETRIEVED = "n retrieved"  # how many queries of the run there are
 PARTITION = "partition"  # how many judged queries there are, and how many of them lack what
+RETRIEVED, JUDGED = "retrieved", "judged"  # examples of queries of the run, and of judged ones
 MISSING, WITHOUT_LABEL = "missing", "without label"  # examples of judged queries that lack something
 SUMS = "sums"  # of a stratum and a measure
 N_EXAMPLES = 4  # ids that are sent for messages
@@ -135,7 +136,7 @@ class PartitionTask:
 
     def _sum_up(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
         """Return what is wrong with the rows of a partition, or the sums of its queries."""
-        judged = rows.filter(part=JUDGED)
+        judged = rows.filter(part=OF_QRELS)
         if judged.height:
             checked = self.reading_of_qrels.read_in_polars(MemoryRows(judged.select(JUDGMENTS)).lazy)
             results = [make_row(ROWS_OF_QRELS, content=json.dumps(astuple(checked.wrong)))]
@@ -145,7 +146,7 @@ class PartitionTask:
         else:
             results = []
             judgments = pl.DataFrame(schema=schema_of("relevance"))
-        blocks, results_of_run = self._look_at_run(rows.filter(part=RETRIEVED))
+        blocks, results_of_run = self._look_at_run(rows.filter(part=OF_RUN))
         results += results_of_run
         if blocks is None:
             return results
@@ -156,7 +157,7 @@ class PartitionTask:
         if qrels.notes:
             results.append(make_row(MERGED_JUDGMENTS, n_placed=judgments.height - qrels.to_polars().height))
         if judgments.height:
-            results += self._sum_queries(qrels, blocks, rows.filter(part=LABELLED))
+            results += self._sum_queries(qrels, blocks, rows.filter(part=OF_QUERIES))
         return results
 
     def _look_at_run(self, retrieved: pl.DataFrame) -> tuple[Blocks | None, list[pl.DataFrame]]:

@@ -53,11 +53,13 @@ from deadheat.plugins.engines.by_query import check_results, collect_from_worker
 from deadheat.plugins.engines.partition_sums import (
     FAILURE,
     JUDGED,
-    LABELLED,
     MERGED_JUDGMENTS,
     MISSING,
     N_EXAMPLES,
     N_RETRIEVED,
+    OF_QRELS,
+    OF_QUERIES,
+    OF_RUN,
     PARTITION,
     RETRIEVED,
     ROWS_OF_QRELS,
@@ -336,16 +338,16 @@ def _bring_together(rows: UnreadRows, judged: SparkJudgments, labels: SparkLabel
     value = rows.reading.value
     type_of_column = {"doc_id": "string", value: dict(run.dtypes)[value]}
     type_of_column["relevance"] = dict(judged.frame.dtypes)["relevance"]
-    parts: list[tuple[str, Any, tuple[str, ...]]] = [
-        (RETRIEVED, run, ("doc_id", value)),
-        (JUDGED, judged.frame, ("doc_id", "relevance")),
+    parts: list[tuple[int, Any, tuple[str, ...]]] = [
+        (OF_RUN, run, ("doc_id", value)),
+        (OF_QRELS, judged.frame, ("doc_id", "relevance")),
     ]
     if labels is not None:
         type_of_column |= labels.types
-        parts.append((LABELLED, labels.frame, tuple(labels.types)))
+        parts.append((OF_QUERIES, labels.frame, tuple(labels.types)))
     frames = []
     for part, frame, present in parts:
-        expressions = [f"'{part}' as part", "query_id"]
+        expressions = [f"cast({part} as tinyint) as part", "query_id"]
         for name, type_name in type_of_column.items():
             if name in present:
                 expressions.append(f"`{name}`")
