@@ -492,25 +492,21 @@ def merge_sums(results: pl.DataFrame) -> pl.DataFrame:
     n = pl.col("n_queries")
     mean_of_all = (n * pl.col("mean")).sum().over(key) / n.sum().over(key)
     difference = pl.col("mean") - mean_of_all
+    about_mean_of_all = parts.with_columns(
+        mean_of_all=mean_of_all,
+        m2=pl.col("m2") + n * difference**2,
+        m3=pl.col("m3") + 3 * difference * pl.col("m2") + n * difference**3,
+    )
+    merged = about_mean_of_all.group_by(key, maintain_order=True).agg(
+        pl.col("n_queries", "n_missing", "m2", "m3", "tie_variance", "tie_min", "tie_max").sum(),
+        pl.col("lowest", "least").min(),
+        pl.col("highest", "most").max(),
+        mean=pl.col("mean_of_all").first(),
+    )
+    # means of partitions of equal values differ in the last bit, which is no variance
     largest = pl.max_horizontal(pl.col("least").abs(), pl.col("most").abs())
     is_constant = pl.col("most") - pl.col("least") <= ROUNDING * largest
-    return (
-        parts.with_columns(
-            mean_of_all=mean_of_all,
-            m2=pl.col("m2") + n * difference**2,
-            m3=pl.col("m3") + 3 * difference * pl.col("m2") + n * difference**3,
-        )
-        .group_by(key, maintain_order=True)
-        .agg(
-            pl.col("n_queries", "n_missing", "m2", "m3", "tie_variance", "tie_min", "tie_max").sum(),
-            mean=pl.col("mean_of_all").first(),
-            lowest=pl.col("lowest").min(),
-            highest=pl.col("highest").max(),
-            least=pl.col("least").min(),
-            most=pl.col("most").max(),
-        )
-        .with_columns(pl.when(is_constant).then(0.0).otherwise(pl.col("m2", "m3")).name.keep())
-    )
+    return merged.with_columns(pl.when(is_constant).then(0.0).otherwise(pl.col("m2", "m3")).name.keep())
 
 
 def make_table(sums: pl.DataFrame, measures: Sequence[Measure], columns: Sequence[str], level: float) -> pl.DataFrame:
