@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import re
@@ -96,16 +95,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect without the garbage collector, which finds nothing among tests and takes a sixth of the time.
-
-    What is collected lives until the end, so the collector need not look through it afterwards either.
-    """
+    """Collect without the garbage collector, which finds nothing among tests and takes a sixth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
-        atexit.register(gc.unfreeze)  # or DuckDB takes what is left for a leak
         gc.enable()
 
 
