@@ -45,7 +45,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures mutants constraints docs wheel release-check clean
+.PHONY: help demo test test-all test-pythons pythons test-lowest test-peers test-core test-beside test-example embed spark fuzz lint types format bench figures pictures mutants constraints docs wheel release-check clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -55,20 +55,15 @@ demo: $(VENV)/.run  ## install and show on real data what ties do to measures
 
 # Each process of pytest has a core, so Polars has one thread there: a tenth less processor time. make test-core, the
 # rest of the tests, and those with other Pythons and versions, have as many as there are cores.
-test: $(VENV)/.test  ## install and run ruff, mypy and the quick tests: no slow one, and few cases of one with many
+test: $(VENV)/.test  ## install and run `make lint` and the quick tests: no slow one, and two cases of one with many
 	@mkdir -p build
-	@$(MAKE) checks >build/checks.txt 2>&1 & checks=$$!; failed=0; \
+	@$(MAKE) lint >build/lint.txt 2>&1 & lint=$$!; failed=0; \
 	POLARS_MAX_THREADS=1 $(BIN)/pytest --quick --numprocesses=$(JOBS) || failed=1; \
-	wait $$checks || failed=1; cat build/checks.txt; exit $$failed
+	wait $$lint || failed=1; cat build/lint.txt; exit $$failed
 
-# what runs beside the tests
-checks:
-	$(BIN)/ruff check --quiet .
-	$(BIN)/ruff format --check --quiet .
-	@found=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$found"; exit 1; }
+# mypy takes a minute in a fresh clone
+test-all: test  ## run `make test`, then mypy and all tests that it leaves out
 	$(BIN)/mypy --num-workers=auto
-
-test-all: test  ## run `make test`, then all that it leaves out
 	$(BIN)/pytest --rest --numprocesses=$(JOBS)
 
 embed: $(VENV)/.embed  ## install a small embedding model, so that `make test-all` tries it (1.5 GB)
@@ -144,9 +139,9 @@ mutants: $(VENV)/.test  ## change the code a little and list the changes that no
 	PYTHONPATH="$$PWD/tests:$$PWD/src" $(BIN)/python -m support.mutants $(MUTANTS)
 
 lint: $(VENV)/.test  ## ruff: rules and format; import-linter: who imports whom
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	@report=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$report"; exit 1; }
 
 types: $(VENV)/.dev  ## mypy and pyright
 	$(BIN)/mypy

@@ -66,6 +66,7 @@ def test_pytest_lists_the_fixture(pytester: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(["assert_ranking*deadheat/integrations/pytest_plugin.py:*", "*Assert on measures: *"])
 
 
+@pytest.mark.slow
 def test_the_plugin_waits_with_the_heavy_libraries() -> None:
     (entry,) = [entry for entry in entry_points(group="pytest11") if entry.name == "deadheat"]
     assert entry.value == "deadheat.integrations.pytest_plugin"

@@ -1,4 +1,4 @@
-"""What a user with a type checker writes: `make checks` runs mypy --strict on it, and test_release.py runs it."""
+"""What a user with a type checker writes: `make test-all` runs mypy --strict on it, and test_release.py runs it."""
 
 from __future__ import annotations
 

@@ -50,6 +50,7 @@ def relevance_at(ranking: list[float | None], _judged: list[float], *, cutoff: i
     return max(ranking[cutoff - 1] or 0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_measure_without_a_plugin_passes_its_check() -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(example, globals())  # noqa: S102 - a page of ours; a class that can be pickled is one of a module

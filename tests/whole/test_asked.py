@@ -333,6 +333,7 @@ def test_the_format_trec_and_the_other_interfaces_keep_their_own_names() -> None
     assert {line.split()[0] for line in lines} == {"runid", "map", "recip_rank", "ndcg_cut_10", "P_2", "num_rel_ret"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_bench_json_keeps_the_notation(folder: Path, benched: BenchResult) -> None:
     result = dh.bench(CASES, DOCUMENTS, known, ["MAP", "P@1"], output=folder / "b", n_resamples=99)

@@ -29,6 +29,7 @@ def test_demo_fits_a_screen_and_shows_that_the_winner_changes() -> None:
         assert by_rule["best"] >= max(by_rule["doc_id"], by_rule["input"], by_rule["expected"])
 
 
+@pytest.mark.slow
 def test_what_the_demo_says_next_works(folder: Path) -> None:
     commands = [line.split()[1:] for line in ok("demo").splitlines() if line.startswith("  deadheat ")]
     assert [command[0] for command in commands] == ["demo", "ties"]

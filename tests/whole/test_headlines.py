@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import deadheat as dh
 from deadheat.api import Report
 from deadheat.plugins.judges.report import report_judges
@@ -20,6 +22,7 @@ def test_judges_say_what_their_labels_are_good_for() -> None:
     assert len(other.headline.split()) <= 15
 
 
+@pytest.mark.slow
 def test_a_judge_that_finds_no_difference_confirms_none_and_the_worst_of_several_leads() -> None:
     blind = {query: dict.fromkeys(own, 1) for query, own in QRELS.items()}
     turned = {query: {doc: 2 - level for doc, level in own.items()} for query, own in QRELS.items()}

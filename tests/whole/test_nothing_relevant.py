@@ -163,6 +163,7 @@ def test_how_many_there_are_is_said() -> None:
         assert "2 queries (1, 3), count as 0" in " ".join(str(shown).split())
 
 
+@pytest.mark.slow
 def test_commands_count_them(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("".join(f"{query} Q0 {doc} 0 {score} t\n" for query, doc, score in ROWS))
     for form in FILES:

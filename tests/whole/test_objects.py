@@ -387,6 +387,7 @@ def test_flat_margins_of_gates_are_positive_where_they_pass() -> None:
             assert (check.margin > 0) == check.passed, check
 
 
+@pytest.mark.slow
 def test_flat_names_of_a_benchmark_have_retriever_and_language() -> None:
     result = made("BenchResult", PLAIN)
     found = result.to_flat()

@@ -80,6 +80,7 @@ def test_large_ties_of_subtopics_are_announced(clock: list[float], measure: str)
         dh.evaluate(qrels, TIED, measure).means()
 
 
+@pytest.mark.slow
 def test_resamples_are_announced(clock: list[float]) -> None:
     clock[1] = 5.0
     with pytest.warns(DurationWarning, match=r"resampling .*\d s; fewer"):

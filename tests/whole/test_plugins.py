@@ -434,6 +434,7 @@ def check_help(plugin: Plugin, found: Mapping[str, Any]) -> None:
         assert f"  {command.name} " not in found["help"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
 def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: Plugin, tmp_path: Path) -> None:
     copy_without(plugin.name, tmp_path)
@@ -507,6 +508,7 @@ print(json.dumps([Path("x.html").read_text(encoding="utf-8"), found.to_html(full
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torn_out", ["ties", pytest.param("agree", marks=pytest.mark.slow)])
 def test_a_page_shows_how_values_come_about_only_where_that_is_known(torn_out: str, tmp_path: Path) -> None:
     copy_without(torn_out, tmp_path)
@@ -526,6 +528,7 @@ def test_a_page_shows_how_values_come_about_only_where_that_is_known(torn_out: s
     assert ('id="s0-steps"' in of_evaluation) == (torn_out != "ties")
 
 
+@pytest.mark.slow
 @pytest.mark.every_case
 @pytest.mark.parametrize(
     ("torn_out", "states"),

@@ -188,6 +188,7 @@ def test_no_format_has_a_command_of_a_build_log(write: Callable[..., str]) -> No
     assert commands_in(write(made)) == []
 
 
+@pytest.mark.slow
 def test_what_is_long_is_cut_for_people_and_whole_in_data() -> None:
     table = report().tables[0]
     rows = (Row((LONG, "RR"), ((0.5, LONG),)),)

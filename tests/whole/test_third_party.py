@@ -84,6 +84,7 @@ def call(folder: Path, command: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_example_is_found_by_all_that_is_unknown(folder: Path) -> None:
     shutil.copytree(EXAMPLE / "src" / "deadheat_novelty", folder / "deadheat_novelty")
     describe(folder, "deadheat-novelty", "deadheat_novelty")
@@ -130,6 +131,7 @@ assert third_party._find_plugins.cache_info().misses == 0
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_looked_up_for_what_is_known(folder: Path) -> None:
     done = run(folder, sys.executable, "-c", KNOWN)
     assert done.returncode == 0, done.stderr
@@ -254,6 +256,7 @@ def cases_of_modules() -> list[ParameterSet]:
     return cases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases_of_modules())
 def test_a_module_that_fails_leaves_the_plugin_out(name: str, folder: Path) -> None:
     text, problem = MODULES[name]
@@ -273,6 +276,7 @@ def test_a_module_that_fails_leaves_the_plugin_out(name: str, folder: Path) -> N
     assert json.loads(done.stdout)["plugins"]["broken"]["state"] == "left out"
 
 
+@pytest.mark.slow
 def test_a_format_that_is_not_registered_leaves_the_plugin_out(folder: Path) -> None:
     files = "(api.FileFormats('deadheat_broken.pipes', ('pipe',), ('.pipe',)),)"
     pipes = (EXAMPLE / "src" / "deadheat_novelty" / "pipes.py").read_text(encoding="utf-8")
@@ -286,12 +290,14 @@ def test_a_format_that_is_not_registered_leaves_the_plugin_out(folder: Path) -> 
     assert f"left out: {problem}" in listed
 
 
+@pytest.mark.slow
 def test_the_list_of_plugins_tries_commands(folder: Path) -> None:
     install(folder, "deadheat-broken", record(commands="(api.Command('mine', 'deadheat_broken.command', 'Mine.'),)"))
     (folder / "deadheat_broken" / "command.py").write_text("", encoding="utf-8")
     assert "left out: deadheat_broken.command " in call(folder, "plugins")
 
 
+@pytest.mark.slow
 def test_an_id_that_a_format_splits_is_refused_by_what_splits_it(folder: Path) -> None:
     shutil.copytree(EXAMPLE / "src" / "deadheat_novelty", folder / "deadheat_novelty")
     describe(folder, "deadheat-novelty", "deadheat_novelty")
@@ -405,6 +411,7 @@ print(deadheat_others.Result())
 """
 
 
+@pytest.mark.slow
 def test_objects_documents_reports_and_formats_are_found(folder: Path) -> None:
     install(folder, "deadheat-others", OTHERS, objects=OBJECTS, formats=FORMATS, reports=REPORTS)
     done = run(folder, sys.executable, "-c", USES)
@@ -429,6 +436,7 @@ def section(evaluations):
 """
 
 
+@pytest.mark.slow
 def test_a_page_has_the_section_of_a_plugin(folder: Path) -> None:
     install(folder, "deadheat-mine", record("mine", sections="('deadheat_mine.section',)"), section=SECTION)
     shutil.copy(folder / "x.run", folder / "y.run")
@@ -461,6 +469,7 @@ print(dh.evaluate(Thresholds(), {"q": {"a": 0.4, "b": 0.7, "c": 0.9}}, "P@3").me
 """
 
 
+@pytest.mark.slow
 def test_a_class_of_others_may_judge_runs(folder: Path) -> None:
     done = run(folder, sys.executable, "-c", JUDGMENTS)
     assert done.stdout.split() == ["{'P@3':", "0.6666666666666666}"], done.stderr

@@ -188,6 +188,7 @@ def test_zero_is_the_default_where_nothing_is_unanswerable(tmp_path: Path) -> No
     assert [(pair.n_queries, pair.difference) for pair in brought.pairs] == [(1, 0.0)]
 
 
+@pytest.mark.slow
 def test_commands_say_who_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.csv").write_text(f"{','.join(ROWS[0])}\n{CSV}")

@@ -62,6 +62,7 @@ def test_a_feature_alone_is_computed(name: str) -> None:
     check_numbers(asked_with(name), asked_with(name).evaluate())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRIED)
 def test_each_pair_is_computed_or_refused(name: str) -> None:
     earlier = itertools.takewhile(lambda other: other != name, TRIED)

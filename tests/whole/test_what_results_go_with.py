@@ -50,6 +50,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRIED)
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")
 def test_each_use_is_computed_or_refused(name: str) -> None:

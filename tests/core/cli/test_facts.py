@@ -100,6 +100,7 @@ def test_the_help_of_trec_does_not_promise_all() -> None:
     assert "most of what trec_eval prints" in " ".join(ok("evaluate", "--help-all").split())
 
 
+@pytest.mark.slow
 def test_a_cutoff_without_advice_gets_the_nearest() -> None:
     out = ok("measures", "--for", "k=7")
     assert out.startswith("k=5: ")

@@ -464,6 +464,7 @@ def test_the_demo_is_copied_again_only_if_it_is_the_same(folder: Path) -> None:
     assert mine.read_text() != "mine"
 
 
+@pytest.mark.slow
 def test_runs_with_long_names_are_saved_in_a_folder_under_shorter_ones(folder: Path) -> None:
     names = ["字" * 83, "字" * 82 + "典", "x" * 251, "x" * 250 + "y", "aux", "who?", "b"]
     for name in names:

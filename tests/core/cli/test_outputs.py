@@ -102,6 +102,7 @@ def test_the_file_for_annotators_and_the_report_are_two(folder: Path) -> None:
     assert not (folder / "t.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("weeks")
 def test_a_saved_evaluation_of_a_folder_is_kept_and_a_report_in_it_is_renewed(folder: Path) -> None:
     for name in ("a/one", "a/two", "b/one", "b/two"):

@@ -246,6 +246,7 @@ def test_a_process_that_is_ended_leaves_nothing_behind(
     file.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
     """As nohup has it."""

@@ -340,6 +340,7 @@ def test_saved_means_are_over_all_queries(folder: Path) -> None:
     assert saved["measures"]["RR"]["mean"] == dh.evaluate("qrels.txt", "bm25.run", "RR")["RR"].mean
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_german_and_english_in_one_file_are_those_of_two(folder: Path) -> None:
     run = "minilm-2dec"

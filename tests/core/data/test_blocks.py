@@ -46,6 +46,7 @@ def test_equals_dicts(levels: int, *, descending: bool) -> None:
         assert own.unjudged_queries == other.unjudged_queries
 
 
+@pytest.mark.slow
 def test_pieces_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     run, qrels = random_run(rng, levels=3, descending=True), random_qrels(rng)

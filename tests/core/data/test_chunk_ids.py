@@ -46,6 +46,7 @@ def number_chunks(rows: Rows, pattern: str = "{doc}#{n}") -> Rows:
     return numbered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["best", "first"])
 @pytest.mark.filterwarnings("ignore::deadheat.errors.DeadheatWarning")  # scores may happen to rise or fall
 def test_every_form_has_the_numbers_of_documents(rule: str, tmp_path: Path) -> None:
@@ -62,6 +63,7 @@ def test_every_form_has_the_numbers_of_documents(rule: str, tmp_path: Path) -> N
         assert any("doc_id_of='#'" in note for note in found.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("engines")
 @pytest.mark.parametrize("size", [1, 5, 1000])
 def test_a_file_in_blocks(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,6 +100,7 @@ def test_a_list_with_two_grades_of_a_document_is_an_error() -> None:
         dh.Qrels({"q": [("a", 1), ("a", 2)]})
 
 
+@pytest.mark.slow
 def test_judgments_of_engines_are_merged_where_they_are() -> None:
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
@@ -236,6 +237,7 @@ def test_columns_of_scores_are_looked_at(tmp_path: Path) -> None:
             dh.evaluate_columns(path, measures="RR", duplicates=duplicates)
 
 
+@pytest.mark.slow
 def test_no_value_is_above_the_range_of_its_measure() -> None:
     """Unjudged documents may come twice where nobody looks for them; judged ones, in qrels, too."""
     rng = np.random.default_rng(0)

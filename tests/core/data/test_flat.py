@@ -65,6 +65,7 @@ def test_any_text_becomes_a_name(text: str) -> None:
     assert flatten_name(text) == flatten_name(text)
 
 
+@pytest.mark.slow
 def test_all_texts_together_have_different_names() -> None:
     check(flatten([((text,), 1.0) for text in EVIL]))
     check(flatten([(("RR", text, number), 1.0) for text in EVIL for number in ("tie_min", "tie_max")]))

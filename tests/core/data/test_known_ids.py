@@ -161,6 +161,7 @@ def test_what_no_run_retrieved_is_counted() -> None:
 NFC, NFD = "M\u00fcller", "Mu\u0308ller"
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("always::deadheat.core.errors.DeadheatWarning")
 def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
@@ -219,6 +220,7 @@ def test_ids_in_two_forms_are_a_warning() -> None:
         dh.evaluate({"q": {NFD: 1, "b": 1}}, {"q": {NFC: 2, "b": 1}}, "RR")
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("always::deadheat.core.errors.DeadheatWarning")
 def test_one_table_as_qrels_and_run(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def test_the_words_of_the_issue() -> None:
         dh.evaluate(qrels, rows, "AP")
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("diversity", "more_measures")
 @pytest.mark.parametrize("ties", POLICIES)
 @pytest.mark.parametrize("rule", RULES)
@@ -55,6 +56,7 @@ def test_all_measures_under_all_policies(rule: str, ties: str) -> None:
     assert_same(found, expected, f"{rule} {ties}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.filterwarnings("ignore::deadheat.errors.DeadheatWarning")  # scores may happen to rise or fall
@@ -112,6 +114,7 @@ def test_labels_and_scores(rule: str) -> None:
     assert dh.evaluate(qrels, run, "RR").means() == {"RR": expected[rule]}
 
 
+@pytest.mark.slow
 def test_a_lazy_engine_merges_where_the_rows_are() -> None:
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
@@ -133,6 +136,7 @@ def test_a_lazy_engine_merges_where_the_rows_are() -> None:
         dh.evaluate(qrels, relations[1], "AP", duplicates="first")
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("engines")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("size", [1, 5, 1000])
@@ -151,6 +155,7 @@ def test_a_file_in_blocks(rule: str, size: int, tmp_path: Path, monkeypatch: pyt
             assert dh.Run(run, duplicates=rule).to_dict() == merge_by_hand(rows, rule)
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("engines")
 def test_a_file_whose_queries_are_torn_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are held at once then."""

@@ -61,6 +61,7 @@ def test_parquet(query: str, doc: str, most_memory: int | None, tmp_path: Path) 
         dh.evaluate({"q": {"c": 1}}, path, "RR")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["query_id", "doc_id"])
 @pytest.mark.parametrize("wrong", ["\0", "", None])
 def test_parquet_of_many_rows(where: str, wrong: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

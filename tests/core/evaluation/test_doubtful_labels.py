@@ -76,6 +76,7 @@ def sources(folder: Path) -> dict[str, Any]:
     return {"dict": nested, "tuples": NEGATIVE, "frame": frame, "lazy": frame.lazy(), "letor": letor, **files}
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("columns")
 def test_negative_labels_are_noted_in_every_form_but_trec(tmp_path: Path) -> None:
     run = {"q": {"a": 1.0, "b": 0.5}, "p": {"a": 1.0}}

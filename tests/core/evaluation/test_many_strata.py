@@ -103,6 +103,7 @@ def test_what_is_reported_is_that_of_each_stratum_to_the_last_bit(n_groups: int,
     assert strata.sizes.tolist() == [len(part.query_ids) for part in strata.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize(("method", "n_groups"), [("auto", 3), ("auto", 90), ("t", 40), ("bca", 3)])
 def test_intervals_are_those_of_each_stratum_to_the_last_bit(method: str, n_groups: int, *, is_weighted: bool) -> None:

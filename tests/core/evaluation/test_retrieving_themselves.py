@@ -70,6 +70,7 @@ def test_duckdb() -> None:
     assert dh.evaluate(connection.table("judged"), connection.table("retrieved"), "RR").facts.own_queries == OWN
 
 
+@pytest.mark.slow
 def test_many_rows_against_a_plain_comparison() -> None:
     """Blocks of several lengths, in several pieces."""
     rng = np.random.default_rng(0)

@@ -255,6 +255,7 @@ def test_a_pass_against_a_save_of_the_same_commit_is_said(tmp_path: Path, monkey
     assert check_ranking(QRELS, GOOD, baseline=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("gates")
 def test_the_commands_keep_every_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

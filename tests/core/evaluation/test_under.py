@@ -242,6 +242,7 @@ def test_a_bound_on_memory_reads_one_after_the_other(qrels: Path, runs: dict[str
     assert [one.means() for one in found.values()] == [one.means() for one in expected.values()]
 
 
+@pytest.mark.slow
 def test_saved_and_loaded(qrels: Path, runs: dict[str, Path], tmp_path: Path) -> None:
     found, alone = each(qrels, runs, ["AP", "RR"])
     for name, one in found.items():

@@ -227,6 +227,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("more_measures")
 def test_the_command_weighs(files: Path) -> None:
     queries = ("--queries", files / "queries.csv", "--weights", "times")
@@ -248,6 +249,7 @@ def test_the_command_weighs(files: Path) -> None:
     assert names_in(text.stderr) == ["q1", "x"]
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("compare")
 def test_saved_evaluations_are_compared_and_checked_with_their_weights(files: Path) -> None:
     queries = ("--queries", files / "queries.csv", "--weights", "times")

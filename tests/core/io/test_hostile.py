@@ -109,6 +109,7 @@ def test_quotes_that_do_not_match(tmp_path: Path, rows: str, line: int, packing:
     refused(written(tmp_path, HEADER + GOOD + rows, packing=packing), line, "unmatched quotes from here on")
 
 
+@pytest.mark.slow
 def test_a_quote_without_an_end_does_not_take_all_of_a_large_file(tmp_path: Path) -> None:
     path = written(tmp_path, HEADER + GOOD + 'q1,"d3,3,95\n' + f"q1,{'x' * 1000},1,2\n" * 17_000)
     refused(path, 4, r"unmatched quotes from here on \(field larger than field limit")

@@ -312,6 +312,7 @@ def test_a_number_that_float64_would_change_is_an_error(name: str, number: str, 
         dh.read_run(written(tmp_path, LARGE[name].format(number), name))
 
 
+@pytest.mark.slow
 @given(number=st.floats(2.0**53, 1e300), n_digits=st.integers(1, 20), places=st.integers(0, 3))
 def test_what_is_a_float64_in_any_way_is_read(number: float, n_digits: int, places: int) -> None:
     """As Python, C and others write it: in short, exactly, with some digits."""

@@ -218,6 +218,7 @@ main(["evaluate", "qrels.txt", "bm25.run"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panics", [True, False])
 def test_what_polars_prints_when_it_panics_is_not_shown(tmp_path: Path, *, panics: bool) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")

@@ -81,6 +81,7 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
         read_records(write_workbook(path, {"A": {1: ["a", "a"], 2: ["x", "y"]}}))
 
 
+@pytest.mark.slow
 def test_a_workbook_that_is_damaged_anywhere_is_read_or_refused(tmp_path: Path) -> None:
     rows = {1: ["text", "ids"], **{n: [f"text {n * n}", f"HP:{n:07}"] for n in range(2, 60)}}
     whole = write_workbook(tmp_path / "whole.xlsx", {"A": rows})

@@ -44,6 +44,7 @@ def test_a_group_of_thousands_is_no_fraction(tmp_path: Path) -> None:
     assert dh.Run(path).to_dict() == {"q": {"b": 1.5, "a": 999.0}}
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("engines")
 def test_large_and_unread_files_have_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unread_trec, "BLOCK", 40_000)  # many blocks, and few enough to take a second

@@ -127,6 +127,7 @@ def cut(increment: Increment, cutoff: int | None) -> Increment:
     return lambda rank, kind, first, second: increment(rank, kind, first, second) * (rank <= cutoff)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES.values(), ids=TIES.keys())
 @pytest.mark.parametrize("measure", MEASURES)
 def test_closed_form_equals_the_programme(measure: str, tie: LargeTie) -> None:

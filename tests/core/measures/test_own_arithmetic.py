@@ -100,6 +100,7 @@ def test_a_worth_has_a_limit(name: str) -> None:
         dh.parse_measure(f"Utility({name}=1e308)")
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("compare")
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")  # small relevance does not count
 @pytest.mark.parametrize("scale", [1.0, 1e-310, 1e100])

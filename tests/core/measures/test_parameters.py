@@ -123,6 +123,7 @@ def test_a_name_stands_for_one_measure(name: str, known: str) -> None:
     assert parse_measure(f"{name}@5") == measures()[known.split(".")[1]] @ 5
 
 
+@pytest.mark.slow
 @pytest.mark.plugins
 def test_the_list_of_measures_is_there_whatever_was_imported() -> None:
     code = "import deadheat as dh; print(dh.RBP(p=0.9) @ 10, dh.measures()['RR'], dh.RR)"
@@ -135,6 +136,7 @@ def test_the_list_of_measures_is_there_whatever_was_imported() -> None:
 OWN = "import deadheat as dh\n@dh.register('mine'{arguments})\nclass {name}(dh.P): pass"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments", "taken"),
     [
@@ -151,6 +153,7 @@ def test_names_of_measures_that_were_not_read_are_taken_as_well(name: str, argum
     assert re.search(rf"MeasureError: .* taken by .*{taken}\b", done.stderr.splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

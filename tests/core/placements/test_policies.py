@@ -181,6 +181,7 @@ def test_random_draws_uniformly() -> None:
     assert draws.var(axis=0)[std > 0].mean() == pytest.approx((std[std > 0] ** 2).mean(), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("engines")
 @pytest.mark.parametrize("most_pairs", [0, 10**9], ids=["sorted", "compared"])
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())

@@ -73,6 +73,7 @@ def test_differences_of_four_runs_keep_interval_and_p(width: int, files: Path, m
     assert width == 40 or ("95% CI" in heading and heading.startswith("system - baseline"))
 
 
+@pytest.mark.slow
 @pytest.mark.plugins
 def test_sentences_in_a_table_are_wrapped_in_a_pipe(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"

@@ -85,6 +85,7 @@ def test_a_report_names_no_folder_of_its_inputs(
         assert FOLDER not in result.stdout, chosen
 
 
+@pytest.mark.slow
 @pytest.mark.plugins("compare")
 def test_objects_of_python_show_no_folder(private: Path) -> None:
     runs = {name: private / f"{name}.run" for name in "AB"}

@@ -111,6 +111,7 @@ def test_corrections_bound_the_false_rejections() -> None:
         assert within(smallest <= 0.05, expected), method
 
 
+@pytest.mark.slow
 def test_tukey_bounds_the_false_rejections_among_all_pairs() -> None:
     # systems that do not differ, on easy and hard queries
     rng = np.random.default_rng(105)
@@ -136,6 +137,7 @@ def covered(given: FloatArray, mean: float, method: str, **options: Any) -> tupl
     return low <= mean, mean <= high
 
 
+@pytest.mark.slow
 def test_skewed_differences_without_a_mean_difference() -> None:
     # most queries lose a little, some gain much: sign flips and t assume symmetry, and reject too often (docs/figures)
     differences = np.random.default_rng(110).beta(0.3, 3, (50, N_SETS)) - 0.3 / 3.3

@@ -126,6 +126,7 @@ def test_many_exact_differences_are_fewer_queries(monkeypatch: pytest.MonkeyPatc
     assert (found.p_values * 100).tolist() == pytest.approx(np.round(found.p_values * 100).tolist())  # of 99 flips
 
 
+@pytest.mark.slow
 def test_batches_and_pieces_are_those_of_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).normal(size=(40, 50)).cumsum(axis=0) / 8
     whole = flipped(pairs_of(values))
@@ -138,6 +139,7 @@ def test_batches_and_pieces_are_those_of_all_at_once(monkeypatch: pytest.MonkeyP
     assert adjusted(again).tolist() == adjusted(whole).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("is_clustered", [False, True])
 @pytest.mark.parametrize("is_weighted", [False, True])

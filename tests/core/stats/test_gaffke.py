@@ -57,6 +57,7 @@ def sample(n: int, *, has_weights: bool) -> tuple[FloatArray, FloatArray]:
     return values, weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_weights", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 5, 30, 200])
 def test_the_tails_are_those_of_draws(n: int, *, has_weights: bool) -> None:
@@ -109,6 +110,7 @@ def test_higher_values_have_higher_bounds_and_reflected_ones_the_reflected() -> 
         assert bounds_of(1 - values) == pytest.approx(1 - bounds[::-1], abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", [0.49999, 0.25, 1e-3, 1e-8])
 @pytest.mark.parametrize("spread", [0.0, 5.0])
 @pytest.mark.filterwarnings("error")

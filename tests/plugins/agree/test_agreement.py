@@ -206,6 +206,7 @@ def test_ranks_of_no_weight_are_left_out() -> None:
     assert near.low["rbo_a"][0] == pytest.approx(near.high["rbo_a"][0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_depths_may_be_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long lists are, so that they fit into memory."""
     pairs = drawn(4)

@@ -26,6 +26,7 @@ RUNS: dict[str, dict[str, dict[str, float]]] = {
 }
 
 
+@pytest.mark.slow
 def test_folders_of_saved_evaluations(tmp_path: Path) -> None:
     for rule in ("expected", "worst"):
         (tmp_path / rule).mkdir()
@@ -63,6 +64,7 @@ def two_sides(n_common: int = 20, n_others: int = 40) -> tuple[list[dict[str, An
     return [judged(queries[:n_common]), judged(queries)], runs
 
 
+@pytest.mark.slow
 def test_two_sides_of_other_queries_are_compared_over_those_of_both(tmp_path: Path) -> None:
     """Against SciPy, over means of the common queries; saved, and in memory; both ways round."""
     qrels, runs = two_sides()

@@ -241,6 +241,7 @@ def test_uses_of_results_have_its_values() -> None:
     assert first.steps("AllHit@3", "q").value == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_ties_of_a_second_score_are_those_of_all_orders_under_large_noise() -> None:
     """Every order is as likely as another one then, and the mean is the exact one."""
     tied = {"q": {"a": 1, "b": 1, "c": 1}, "p": {"a": 1, "x": 1}}
@@ -264,6 +265,7 @@ def test_fusion_is_tuned_on_groups() -> None:
     assert found.values.mean() == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_commands_take_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "groups.json").write_text(json.dumps(GROUPS), encoding="utf-8")

@@ -60,6 +60,7 @@ def test_the_example() -> None:
     assert found.means() == {"R@1": 0.5, "R@3": 1, "AllHit@1": 0, "AllHit@3": 1, "Hit@1": 1, "RR": 1}
 
 
+@pytest.mark.slow
 def test_moments_are_those_over_all_orders() -> None:
     judged, run = draw(1, 90)
     evaluation = dh.evaluate(judged, run, [*MEASURES])
@@ -134,6 +135,7 @@ def test_a_shorter_list_has_the_values_of_what_is_left() -> None:
             assert evaluation[name].values[place] == pytest.approx(value(name, left, judged[query])), (name, query)
 
 
+@pytest.mark.slow
 def test_every_engine_has_the_same_values() -> None:
     import polars as pl
 

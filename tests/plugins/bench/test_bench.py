@@ -78,6 +78,7 @@ def test_a_single_retriever_is_compared_with_none() -> None:
     assert f"by RR: mine (en): bm25 {mean:.4f}" in repr(result)
 
 
+@pytest.mark.slow
 def test_a_retriever_that_finds_nothing_scores_zero() -> None:
     result = dh.bench(CASES, DOCUMENTS, ["bm25", lambda texts, _: [{} for _ in texts]], n_resamples=200)
     evaluation = result.evaluations[Key("mine", "en", "<lambda>")]
@@ -93,6 +94,7 @@ def test_cases_that_stand_in_the_documents_are_counted() -> None:
     assert easy[0].startswith("3 of 4 cases of mine (en) ")
 
 
+@pytest.mark.slow
 def test_strata_and_their_report() -> None:
     result = dh.bench(CASES, DOCUMENTS, ["bm25", known], n_resamples=200)
     strata = result.by("difficulty")[Key("mine", "en", "bm25")]
@@ -107,6 +109,7 @@ def on_screen(result: dh.BenchResult) -> str:
     return " ".join([*(table.title for table in report.tables), *(f"{one.heading} {one.text}" for one in report.facts)])
 
 
+@pytest.mark.slow
 def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
     plain = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", n_resamples=200)
     assert "mine (en) by difficulty" not in on_screen(plain)
@@ -221,6 +224,7 @@ def test_clusters_of_expected_ids_widen_the_interval_and_the_report_says_so() ->
     assert ratio == pytest.approx((wide.high - wide.low) / (narrow.high - narrow.low), abs=0.005)
 
 
+@pytest.mark.slow
 def test_clusters_may_be_lists() -> None:
     labels = {case.case_id: [n % 2] for n, case in enumerate(CASES)}
     found = dh.bench(CASES, DOCUMENTS, n_resamples=99, cluster=labels)
@@ -256,6 +260,7 @@ def test_wrong_clusters_are_refused_before_anything_is_searched(
 TREE = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"], "D4": ["D1"]})
 
 
+@pytest.mark.slow
 def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
     result = dh.bench(CASES, DOCUMENTS, ["bm25", known], ontology=TREE, n_resamples=200)
     evaluation = result.evaluations[Key("mine", "en", "bm25")]
@@ -322,6 +327,7 @@ def test_wrong_options_are_refused(options: dict[str, object], message: str) -> 
         dh.bench(CASES, DOCUMENTS, **{"retrievers": ["bm25", known], **options})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_generator_gives_one_seed_to_everything() -> None:
     result = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures="RR", rng=np.random.default_rng(3), n_resamples=100)
     again = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures="RR", rng=result.settings.design.rng, n_resamples=100)
@@ -343,6 +349,7 @@ def test_wrong_cases_are_refused() -> None:
         dh.bench({1: CASES, "1": CASES}, DOCUMENTS)
 
 
+@pytest.mark.slow
 def test_documents_that_the_collection_lacks_are_said(tmp_path: Path) -> None:
     def strange(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
         return [{"d1": 1.0, "D1": 0.5} for _ in texts]
@@ -410,6 +417,7 @@ def test_how_many_cases_are_wanted_is_said_of_each_language() -> None:
     assert "more cases" not in on_screen(dh.bench(CASES, DOCUMENTS, ["bm25"], "RR", n_resamples=200, limit=2))
 
 
+@pytest.mark.slow
 def test_strata_of_thirty_cases_fit_two_screens() -> None:
     """It was 300 lines: measures that nobody asked for in each stratum, and names of all that is not known."""
     ids = [f"D{n}" for n in range(30)]

@@ -37,6 +37,7 @@ def test_the_screen_fits_80_columns(options: list[str]) -> None:
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_a_table_for_programs() -> None:
     rows = list(csv.DictReader(ok(*BENCH, "--format", "csv", "--at", "1,20").splitlines()))
     assert [row["measure"] for row in rows][:3] == ["RR", "Hit@1", "Hit@20"]
@@ -52,6 +53,7 @@ def test_markdown_has_all_measures_and_strata() -> None:
     assert "### phrases (en) by category" in out
 
 
+@pytest.mark.slow
 def test_progress_is_on_stderr_and_finished_work_is_named(tmp_path: Path) -> None:
     first, second = (call(*BENCH, "--output", tmp_path) for _ in range(2))
     assert "10 searches in" in first.stderr

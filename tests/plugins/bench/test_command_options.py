@@ -105,6 +105,7 @@ def test_with_a_baseline_all_others_are_compared_with_it(command: list[str], pla
     }
 
 
+@pytest.mark.slow
 def test_cutoffs_and_output(tmp_path: Path) -> None:
     found = document(*BENCH, "--at", "2,7", "--output", str(tmp_path))
     assert [name for name in at(found, MEANS) if name.startswith("Hit")] == ["Hit@2", "Hit@7"]
@@ -113,6 +114,7 @@ def test_cutoffs_and_output(tmp_path: Path) -> None:
     assert saved.means() == result.evaluations[Key("phrases", "en", "bm25")].means()
 
 
+@pytest.mark.slow
 def test_strata_in_every_format(tmp_path: Path) -> None:
     command = [*BENCH, "-m", "RR Hit@1", "--by", "difficulty", "--ci-method", "t"]
     table, markdown = ok(*command), ok(*command, "--format", "markdown")

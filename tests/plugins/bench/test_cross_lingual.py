@@ -84,6 +84,7 @@ def test_what_nobody_says_is_guessed_or_asked_for(monkeypatch: pytest.MonkeyPatc
     assert "language the texts" not in dh.bench(plain, texts, "bm25", "RR", n_resamples=99).report()
 
 
+@pytest.mark.slow
 def test_the_command_searches_translated_names_and_says_what_is_translated(tmp_path: Path) -> None:
     (tmp_path / "t.obo").write_text(OBO)
     (tmp_path / "t-fr.tsv").write_text(FRENCH)

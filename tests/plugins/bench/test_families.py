@@ -71,6 +71,7 @@ def skilled(name: str, **levels: int) -> object:
 RETRIEVERS = [skilled("one", en=5, fr=3, es=2), skilled("two", en=3, fr=4, es=5)]
 
 
+@pytest.mark.slow
 def test_parts_of_one_name_are_compared_case_by_case() -> None:
     sets = [cases_in(language) for language in ("en", "fr", "es")]
     result = dh.bench(sets, DOCUMENTS, RETRIEVERS, ["RR", "Hit@1"], test="t", n_resamples=99, margin=0.3)
@@ -166,6 +167,7 @@ def test_other_tests_are_of_the_same_pairs(test: str) -> None:
     assert "set: differences between lang" in result.report()
 
 
+@pytest.mark.slow
 def test_retrievers_and_languages_have_lines_of_their_own() -> None:
     """Sets are tested exactly or by resamples as they are large, and languages corrected together."""
     sets = [cases_in(language) for language in ("en", "fr", "es")]
@@ -180,6 +182,7 @@ def test_retrievers_and_languages_have_lines_of_their_own() -> None:
     assert "between languages:" not in alone
 
 
+@pytest.mark.slow
 def test_the_languages_of_several_sets_are_told_apart() -> None:
     sets = [cases_in(language, name=name) for name in ("one set", "two") for language in ("en", "fr")]
     for retrievers in (RETRIEVERS, RETRIEVERS[0]):
@@ -228,6 +231,7 @@ def test_pages_have_the_languages_of_a_benchmark(tmp_path: Path) -> None:
     assert "differences between languages" not in (tmp_path / "page.html").read_text() + alone.to_html(full=True)
 
 
+@pytest.mark.slow
 def test_pairs_that_are_one_cluster_in_a_language_are_one_for_all() -> None:
     """English has two clusters of six, French three of four: a chain of both leaves as many as a search finds."""
     of_case = {f"en{n}": f"a{n // 3}" for n in range(12)} | {f"fr{n}": f"b{n % 2 + 2 * (n > 5)}" for n in range(12)}

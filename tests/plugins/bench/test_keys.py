@@ -72,12 +72,14 @@ def test_what_has_no_key_is_always_searched_again(make: Callable[[str], object],
     assert dh.read_run(kept).to_dict() == {"e1": {"D2": 1.0}}
 
 
+@pytest.mark.slow
 def test_what_has_a_key_is_used_again_until_it_changes(tmp_path: Path) -> None:
     first, same, other = Own("D1", key={"doc": "D1"}), Own("D1", key={"doc": "D1"}), Own("D2", key={"doc": "D2"})
     assert [mean(tmp_path, one) for one in (first, same, other)] == [1.0, 1.0, 0.0]
     assert [one.n_searches for one in (first, same, other)] == [2, 0, 2]
 
 
+@pytest.mark.slow
 def test_a_function_with_a_key_is_used_again_until_it_changes(tmp_path: Path) -> None:
     old, new = partial(always, doc="D1"), partial(always, doc="D2")
     vars(old)["key"] = vars(new)["key"] = "v1"
@@ -93,6 +95,7 @@ def test_a_key_that_json_cannot_hold_is_refused_before_anything_is_searched(tmp_
     assert own.n_searches == 0
 
 
+@pytest.mark.slow
 def test_runs_of_another_k_stand_beside_each_other(tmp_path: Path) -> None:
     for k in (50, 60, 50):
         told: list[str] = []

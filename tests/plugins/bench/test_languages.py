@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_a_case_of_several_sets_counts_once_across_languages() -> None:
     first = Cases("small", {}, CASES.cases[:2])  # English: bm25 finds both at once
     none = Cases("plain", {}, (Case("p", "pain", ("D2",), (1.0,)),))

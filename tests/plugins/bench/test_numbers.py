@@ -117,6 +117,7 @@ def test_differences_are_tested_on_one_side_if_asked() -> None:
     assert by_side == {"two-sided": 2 / 8, "greater": 1 / 8, "less": 1.0}
 
 
+@pytest.mark.slow
 def test_the_report_shows_wins_and_losses_as_they_are() -> None:
     tables = [table for table in report_bench(benched()).tables if table.key == "pairs"]
     for table in tables:
@@ -126,6 +127,7 @@ def test_the_report_shows_wins_and_losses_as_they_are() -> None:
     assert len(tables) == 2
 
 
+@pytest.mark.slow
 def test_strata_are_those_of_their_column() -> None:
     found = benched().by("category")[Key(*ENGLISH, "bad")]
     expected = {"complex": FIRST["e3"], "synonym": (FIRST["e1"] + FIRST["e2"]) / 2}
@@ -134,6 +136,7 @@ def test_strata_are_those_of_their_column() -> None:
     assert hard.means()["MaxRel@1"] == pytest.approx((FIRST["e2"] + FIRST["e3"]) / 2)
 
 
+@pytest.mark.slow
 def test_k_documents_are_asked_for_and_kept(tmp_path: Path) -> None:
     retrievers = [Known("good"), Known("bad")]
     dh.bench(CASES, DOCUMENTS, retrievers, "RR", 2, tmp_path, n_resamples=99)
@@ -168,6 +171,7 @@ def test_bench_json_has_all_numbers(tmp_path: Path) -> None:
     assert document["design"]["baseline"] == "bad"
 
 
+@pytest.mark.slow
 def test_saved_evaluations_have_the_intervals_of_the_report(tmp_path: Path) -> None:
     result = benched(output=tmp_path, cluster="expected_ids", confidence_level=0.8, method="t")
     key = Key(*ENGLISH, "bad")
@@ -180,6 +184,7 @@ def test_saved_evaluations_have_the_intervals_of_the_report(tmp_path: Path) -> N
     assert (again.low, again.high, again.n_clusters) == (own.low, own.high, 2)
 
 
+@pytest.mark.slow
 def test_what_clusters_make_of_intervals_is_told_at_their_level() -> None:
     result = benched(cluster="expected_ids", confidence_level=0.8, method="t")
     alone = result.evaluations[Key(*ENGLISH, "bad")]["MaxRel@1"].interval(method="t", confidence_level=0.8)

@@ -105,6 +105,7 @@ def test_evaluations_are_those_of_the_last_call(tmp_path: Path) -> None:
     assert evaluations("bm25(k1=1)") == both | (quick - both)  # nobody knows what is old
 
 
+@pytest.mark.slow
 def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
     dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=99, measures="RR")
     (tmp_path / "runs" / "mine.de.counting.k50.parquet").write_bytes(b"half a file")
@@ -113,6 +114,7 @@ def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
     assert retriever.searched == [("Fieber", "Schlaf", "Kopfweh")]
 
 
+@pytest.mark.slow
 def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
     dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=99, measures="RR")
     before = files(tmp_path)
@@ -124,6 +126,7 @@ def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
     assert "a quick look, not a result" in after["report.limit-1.md"].decode()
 
 
+@pytest.mark.slow
 def test_runs_and_evaluations_can_be_read(tmp_path: Path) -> None:
     result = dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=200)
     saved = dh.load_evaluation(tmp_path / "evaluations" / "mine.de.bm25.json")

@@ -89,6 +89,7 @@ def test_each_column_is_evaluated_as_a_run_of_its_own(ties: str, *, is_grouped: 
             assert own.placements.to_polars().equals(expected.placements.to_polars())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["expected", "best", "worst", "doc_id"])
 def test_columns_equal_brute_force(policy: str) -> None:
     """Two scorings of the random cases, against the definitions on explicit orders."""

@@ -136,6 +136,7 @@ def test_markdown_and_latex() -> None:
     assert latex.count(r"\toprule") == latex.count(r"\bottomrule") >= 2
 
 
+@pytest.mark.slow
 def test_tukey_has_one_p_value() -> None:
     out = ok("-m", "RR", "--test", "tukey", "--full")
     assert "p adj" not in out.partition("what ties can reverse")[0]
@@ -163,12 +164,14 @@ def test_languages_are_kept_apart(queries: Path) -> None:
     assert "language" not in pooled.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_crossed_strata_in_a_table(queries: Path) -> None:
     out = ok("-m", "RR", "--queries", queries, "--by", "level", "--baseline", "Olz-gpt4o", "--full")
     heading = next(line for line in out.splitlines() if line.startswith("language"))
     assert heading.split()[:5] == ["language", "level", "system", "queries", "mean"]
 
 
+@pytest.mark.slow
 def test_clusters(queries: Path) -> None:
     asked = ("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level", "--full")
     facts = facts_of("compare", QRELS, *RUNS, *asked)

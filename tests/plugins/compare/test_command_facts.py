@@ -128,6 +128,7 @@ def test_ties_are_one_option(command: str) -> None:
     assert one.to_info_dict() == of_evaluate.to_info_dict()
 
 
+@pytest.mark.slow
 def test_small_strata_are_named() -> None:
     options = ("--by", "half", "--queries", "queries.csv")
     assert document(*options)["small"] == ["early"]
@@ -162,6 +163,7 @@ def test_bars_of_strata_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None
     assert [places[mean] for mean in sorted(places)] == sorted(places.values())
 
 
+@pytest.mark.slow
 def test_a_table_for_programs_has_no_two_columns_of_one_name() -> None:
     options = ("--by", "system", "--queries", "queries.csv", "-m", "RR")
     result = call(*COMPARE, *options, "--format", "csv")

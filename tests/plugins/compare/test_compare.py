@@ -98,6 +98,7 @@ def test_p_values_are_those_of_scipy(alternative: str) -> None:
     assert pair_of["bootstrap"].p_value == pytest.approx(sampled, abs=0.02)
 
 
+@pytest.mark.slow
 def test_corrections_are_over_the_rows_of_one_measure() -> None:
     raw = dh.compare(QRELS, RUNS, MEASURES, test="t", correction="none")
     for correction, method in (("bonferroni", None), ("holm", None), ("bh", "bh")):
@@ -241,6 +242,7 @@ def test_strata() -> None:
         assert one.p_value == pytest.approx(other.p_value)
 
 
+@pytest.mark.slow
 def test_evaluations_at_hand_are_compared_alike() -> None:
     direct = dh.compare(QRELS, RUNS, MEASURES)
     parts = {name: dh.evaluate(QRELS, run, MEASURES) for name, run in RUNS.items()}
@@ -330,6 +332,7 @@ def drawn_systems(n_systems: int, n_queries: int, seed: int, levels: int = 6) ->
     return dh.evaluate(qrels, runs, ["nDCG@5", "RR", "P@5"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ["two-sided", "less"])
 def test_thirty_systems_have_the_p_values_of_each_pair_alone(alternative: str) -> None:
     evaluations = drawn_systems(30, 34, seed=5, levels=10**6)
@@ -385,6 +388,7 @@ def as_written(pairs: Iterable[Any]) -> list[list[str]]:
     return [[repr(getattr(pair, one.name)) for one in fields(pair)] for pair in pairs]
 
 
+@pytest.mark.slow
 def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluations = drawn_systems(4, 12, seed=7, levels=10**6)
     options: list[dict[str, Any]] = [

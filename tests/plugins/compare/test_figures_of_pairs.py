@@ -26,6 +26,7 @@ def compared() -> Comparison:
     return dh.compare(QRELS, RUNS, ["RR", "MR"], n_resamples=999)
 
 
+@pytest.mark.slow
 def test_differences_are_those_of_each_query_sorted(compared: Comparison) -> None:
     chart = figures.differences(compared, "RR", system="weak", baseline="good")
     own, other = (compared.evaluations[name]["RR"] for name in ("weak", "good"))
@@ -52,6 +53,7 @@ def test_the_title_counts_wins_as_the_comparison_does(compared: Comparison, syst
         assert title.endswith(f"mean difference {difference:+.3f} ({p})")
 
 
+@pytest.mark.slow
 def test_by_default_the_best_is_against_the_second_or_the_baseline(compared: Comparison) -> None:
     assert title_of(figures.differences(compared, "RR")).startswith("good is better than fair")
     against = dh.compare(QRELS, RUNS, "RR", baseline="weak", n_resamples=99)
@@ -79,6 +81,7 @@ def test_a_title_has_the_difference_of_weighed_queries() -> None:
     assert f"mean difference {weighed:+.3f} (" in title_of(figures.differences(compared))
 
 
+@pytest.mark.slow
 def test_bars_of_many_queries_are_means_of_neighbours() -> None:
     qrels, runs = random_runs(n_queries=1000, seed=1)
     compared = dh.compare(qrels, {name: runs[name] for name in ("weak", "good")}, "nDCG@5", n_resamples=99)
@@ -136,6 +139,7 @@ def test_scatter_of_many_queries_counts_them_in_cells() -> None:
     assert len(figures.rendered(chart, "svg")) < 300_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["RR", "MR"])
 def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> None:
     chart = figures.matrix(compared, measure)
@@ -161,6 +165,7 @@ def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> Non
     assert "p value (a star: significant)" in notes_of(chart)
 
 
+@pytest.mark.slow
 def test_a_matrix_says_which_reversals_are_unknown_and_what_was_compared(compared: Comparison) -> None:
     vague = [replace(pair, can_flip=True, flip_probability=0.39, flip_standard_error=0.43) for pair in compared.pairs]
     chart = figures.matrix(replace(compared, pairs=Pairs.of(vague)), "RR")
@@ -173,6 +178,7 @@ def test_a_matrix_says_which_reversals_are_unknown_and_what_was_compared(compare
     assert "against weak and fair only" in notes_of(figures.matrix(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_systems", [9, 17])
 def test_notes_of_a_matrix_name_what_its_cells_have(n_systems: int) -> None:
     qrels, runs = random_runs(n_queries=6)
@@ -218,6 +224,7 @@ def test_a_single_query_has_no_power() -> None:
     assert "tie order can" in title_of(figures.matrix(three))
 
 
+@pytest.mark.slow
 def test_two_equal_systems_are_drawn() -> None:
     compared = dh.compare(QRELS, {"one": RUNS["weak"], "other": RUNS["weak"]}, "RR", n_resamples=99)
     assert "the same RR on all of 30 queries" in title_of(figures.differences(compared))
@@ -234,6 +241,7 @@ def test_figures_of_all_systems_are_not_drawn_of_two(name: str) -> None:
         compared.plot(name)
 
 
+@pytest.mark.slow
 def test_points_have_the_colour_of_who_wins_in_every_order_of_the_ties(compared: Comparison) -> None:
     for measure, sign in (("RR", 1), ("MR", -1)):
         rows = rows_of(figures.scatter(compared, measure, system="fair", baseline="weak"))

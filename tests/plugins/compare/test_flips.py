@@ -191,6 +191,7 @@ def test_what_is_not_listed_makes_no_difference(variant: Variant) -> None:
             assert_same(found, values, probabilities)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", MEASURES, ids=lambda of: str(of.measure))
 def test_flip_equals_enumeration(of: Defined) -> None:
     """Every pair of orders of two systems."""

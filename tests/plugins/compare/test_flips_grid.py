@@ -212,6 +212,7 @@ def test_a_grid_that_would_be_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (match_distributions(*both) is not None) == feasible
 
 
+@pytest.mark.slow
 def test_a_coarse_grid_of_many_systems_is_off_by_little() -> None:
     """Against sums that are added one by one; and twelve queries on half of the cells against all of them."""
     methods, n_coarser = [], 0

@@ -106,6 +106,7 @@ def test_real_runs_in_parts_of_few_queries(monkeypatch: pytest.MonkeyPatch) -> N
     assert max(one.error for one in compared if one.method == "sampled") < 0.02
 
 
+@pytest.mark.slow
 def test_a_tie_of_100_000_documents() -> None:
     """Five relevant ones in it: the sum of precisions at their ranks, against that of places drawn by NumPy."""
     docs = [f"d{n}" for n in range(100_000)]
@@ -159,6 +160,7 @@ def test_two_runs_that_are_alike_are_drawn_apart() -> None:
 # Saved evaluations
 
 
+@pytest.mark.slow
 def test_where_no_order_can_be_drawn_it_says_how_far_it_may_be_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("lead", [0.0, 0.3, 0.5, 0.9])
 def test_a_few_flips_say_what_all_say(

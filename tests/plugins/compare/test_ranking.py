@@ -76,6 +76,7 @@ def test_ranks_are_those_over_all_resamples_and_orders(level: float) -> None:
         assert row["n_queries"] == 3
 
 
+@pytest.mark.slow
 def test_the_normal_distribution_agrees_where_queries_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, runs = random_runs(200, levels=3)
     comparison = dh.compare(qrels, runs, ["nDCG@5", "RR"], n_resamples=9_999)

@@ -165,6 +165,7 @@ def marks_by_system(report: Report) -> dict[str, str]:
     return {row.labels[-1].removesuffix(" (baseline)"): row.cells[0][0].marks for row in table.rows}  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_more_systems_than_letters_have_a_sign_against_each_of_two_baselines_and_no_tiers() -> None:
     """Held against t tests of SciPy, corrected by hand: what was not tested has no mark."""
     qrels, runs = many(40, 30)
@@ -274,6 +275,7 @@ def test_marks_of_a_p_value_in_doubt_are_questioned() -> None:
     assert "Of MR (↓) less is better." in table.caption
 
 
+@pytest.mark.slow
 def test_the_caption_says_how() -> None:
     said = report_compact(compared(), qrels="data/qrels.txt").tables[0].caption
     sentences = [sentence.split(": ")[0] for sentence in said.removesuffix(".").split(". ")]
@@ -299,6 +301,7 @@ def test_the_caption_says_how() -> None:
     assert all(cell.is_best for row in table.rows for cell in row.cells[0])  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     comparison = compared(baseline="fair", n_resamples=10_000)
     report = report_compact(comparison, qrels="q")
@@ -319,6 +322,7 @@ def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     assert r"MR $\downarrow$" in latex
 
 
+@pytest.mark.slow
 def test_strata_have_a_block_each_with_the_best_of_each() -> None:
     comparison = compared()
     table = pl.DataFrame({"query_id": comparison.query_ids.tolist(), "level": ["hard", "easy", "medium"] * 10})
@@ -406,6 +410,7 @@ def test_python_gives_it_in_each_format() -> None:
     assert said["text"].splitlines()[0] == said["headline"]
 
 
+@pytest.mark.slow
 def test_several_baselines_say_which_differences_were_tested() -> None:
     (table,) = report_compact(compared(baseline=["weak", "fair"]), qrels="q").tables
     assert "Only differences from weak" in table.caption

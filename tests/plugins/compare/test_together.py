@@ -66,6 +66,7 @@ def test_disjoint_runs_are_refused_where_they_are_compared() -> None:
         dh.compare(QRELS, three, "RR", missing="skip", baseline="fair", test="tukey")
 
 
+@pytest.mark.slow
 def test_a_stratum_that_a_run_lacks_has_rows_without_numbers() -> None:
     queries = pl.DataFrame({"query_id": list(QRELS), "level": ["easy"] * 10 + ["hard"] * 20})
     runs = {"weak": RUNS["weak"], "fair": RUNS["fair"], "good": some("good", range(10, 30))}
@@ -163,6 +164,7 @@ def test_a_p_value_that_equals_the_level_is_not_below_it(n_resamples: int, confi
         assert [getattr(part.pairs[0], name) for name in names] == [getattr(pair, name) for name in names]
 
 
+@pytest.mark.slow
 def test_saved_evaluations_are_compared_by_their_paths(tmp_path: Path) -> None:
     parts = {name: dh.evaluate(QRELS, run, "AP") for name, run in RUNS.items()}
     for name, evaluation in parts.items():

@@ -687,6 +687,7 @@ def test_it_never_says_better_without_significance(one: Pair, test: str, alterna
     assert all(label and text for label, text in found.facts.items())
 
 
+@pytest.mark.slow
 @given(st.floats(-1e6, 1e6, allow_nan=False))
 def test_numbers_are_those_of_the_tables(value: float) -> None:
     shown = format_number(value)
@@ -722,6 +723,7 @@ def test_the_margin_is_that_of_the_equivalence_tests() -> None:
         comparison.judge(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AP", "FRP"])
 def test_a_margin_counts_for_the_measure_by_which_one_judges(name: str) -> None:
     """By scipy's one-sided t test: a system is no worse if its loss is less than the margin."""
@@ -838,6 +840,7 @@ def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
     assert "not corrected" in uncorrected.facts["detects"]
 
 
+@pytest.mark.slow
 def test_the_power_within_strata_is_corrected_over_all_of_them() -> None:
     queries = [{"query_id": query, "half": str(n % 2)} for n, query in enumerate(dh.read_qrels(QRELS).to_dict())]
     frame = pl.DataFrame(queries).with_columns(pl.col("query_id").cast(pl.String))
@@ -921,6 +924,7 @@ def test_the_headline_is_silent_where_bounds_may_not_be_attained(measure: str) -
     assert "(outer bounds)" in str(found)
 
 
+@pytest.mark.slow
 def test_the_headline_is_silent_where_documents_are_not_known(tmp_path: Path) -> None:
     """Of saved evaluations without (enough of) their rankings, and of a difference that a judge helps to estimate.
 
@@ -959,6 +963,7 @@ def test_a_lead_that_no_labels_reverse_is_safe() -> None:
     assert strata["unjudged"].startswith("b (90% of the top 10 of new): ")
 
 
+@pytest.mark.slow
 def test_what_is_judged_or_unjudged_alike_by_design_says_nothing() -> None:
     assert dh.compare(QRELS, RUNS, ["nDCG@10"]).verdict.lacking is None
     qrels = {f"q{n}": {"x": 1} for n in range(9)}

@@ -43,6 +43,7 @@ def test_a_pair_is_of_weighted_means() -> None:
     assert count.n_effective is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["max-t", "holm"])
 def test_only_the_ratios_of_weights_matter(correction: str) -> None:
     runs = {"one": ONE, "two": TWO, "three": {query: dict.fromkeys(scores, 1.0) for query, scores in ONE.items()}}

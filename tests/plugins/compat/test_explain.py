@@ -72,6 +72,7 @@ def test_texts_are_read_with_commas_or_repeated() -> None:
             parse_all_reported(split_reported_texts(wrong))
 
 
+@pytest.mark.slow
 def test_several_numbers_narrow_it() -> None:
     one = dh.explain(GRADED, TIED, {"RR": "0.7500"})
     both = dh.explain(GRADED, TIED, {"RR": "0.7500", "nDCG": "0.3985"})
@@ -159,6 +160,7 @@ def test_rbp_of_trec_eval_10_is_not_that_of_other_parameters() -> None:
     assert dh.explain(qrels, run, {"RBPResidual": "0.6400"}).tools == ("deadheat",)
 
 
+@pytest.mark.slow
 def test_parameters_that_are_named_stay() -> None:
     found = dh.explain(GRADED, TIED, {AP(rel=2): 0.5, nDCG(gain="exp") @ 5: 0.5, R(norm="retrieved_all"): 0.5})
     for match in (*found.matches, *found.nearest):
@@ -175,6 +177,7 @@ def test_it_shows_itself_and_holds_its_numbers() -> None:
     assert "nothing reproduces it" in repr(dh.explain(GRADED, TIED, {"RR": "0.1234"}))
 
 
+@pytest.mark.slow
 def test_who_fills_arrays_leaves_out_what_the_run_lacks_or_counts_it_as_0() -> None:
     """scikit-learn's nDCG is of the retrieved documents: here 1 / log2(3) of the one query that the run has."""
     qrels = {"q": {"a": 1, "never": 3}, "lacking": {"a": 1}}
@@ -279,6 +282,7 @@ def test_a_tool_with_two_tie_rules_says_which() -> None:
     assert len(set(told)) == len(told)
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_fit_say_so_where_there_is_no_heading(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
     qrels.write_text(QRELS)
@@ -296,6 +300,7 @@ def test_rows_that_do_not_fit_say_so_where_there_is_no_heading(tmp_path: Path) -
     assert "trec_eval 10" in tools
 
 
+@pytest.mark.slow
 def test_queries_without_a_relevant_document_count_1_in_lightgbm() -> None:
     """The numbers are LightGBM's and XGBoost's: lists [0, 2, 1], [0, 0] and [1, 3] by score."""
     qrels, run = dh.from_arrays([2, 0, 1, 0, 0, 1, 3], [0.8, 0.9, 0.7, 0.9, 0.8, 0.9, 0.8], group_sizes=[3, 2, 2])
@@ -307,6 +312,7 @@ def test_queries_without_a_relevant_document_count_1_in_lightgbm() -> None:
     assert changes["XGBoost"] == {"no_relevant": "zero"}
 
 
+@pytest.mark.slow
 def test_beir_takes_out_documents_with_the_id_of_their_query() -> None:
     """Ten documents, all relevant and retrieved, of which the first is the query: it stays among the relevant ones."""
     qrels = {"0": {str(n): 1 for n in range(10)}}

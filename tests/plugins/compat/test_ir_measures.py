@@ -297,6 +297,7 @@ def test_its_own_parser_reads_the_same_where_it_works() -> None:
             ir_measures.parse_measure(text)
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_exact_means_are_those_of_evaluate() -> None:
     qrels, run = qrels_dict(hpo_qrels("en.bm25")), run_dict(hpo_run("en.bm25"))

@@ -32,6 +32,7 @@ def assert_same(qrels: Nested, run: Nested, measures: set[str], level: int = 1, 
         assert (np.abs(numbers - expected_numbers) <= largest_error).all(), query
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("name", SOME_RUNS)

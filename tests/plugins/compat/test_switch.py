@@ -191,6 +191,7 @@ def test_the_command_of_ir_measures_prints_the_same_where_nothing_ties(tmp_path:
     assert found == [python(tmp_path, *call) for call in calls]
 
 
+@pytest.mark.slow
 def test_every_number_stays_and_one_line_says_what_ties_could_change(tmp_path: Path) -> None:
     pytest.importorskip("pytrec_eval")
     program = saved(tmp_path, ALL)
@@ -235,6 +236,7 @@ def test_the_line_of_a_program_without_ties_and_of_data_that_deadheat_refuses(tm
     assert finished(tmp_path, *switch, saved(tmp_path, "print(1)")) == ("1\n", "")
 
 
+@pytest.mark.slow
 def test_what_stands_in_for_a_tool_is_counted_too(tmp_path: Path) -> None:
     program = """\
 import sys

@@ -266,6 +266,7 @@ def test_the_tag_is_that_of_the_last_row_also_in_compressed_files() -> None:
     assert ok("trec_eval", "-m", "runid", "x.qrels", "table.csv").endswith("\tall\ttable\n")
 
 
+@pytest.mark.slow
 def test_means_over_drawn_orders_are_told(tmp_path: Path) -> None:
     """A tie of 600 documents has too many orders for interpolated precision, and none too many for AP."""
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"

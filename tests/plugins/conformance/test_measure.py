@@ -291,6 +291,7 @@ def odd_share(ranking: list[float | None], _judged: list[float], *, rel: float =
     return sum(relevance is not None and relevance >= rel for relevance in odd) / n_odd if n_odd else 0.0
 
 
+@pytest.mark.slow
 def test_weights_need_not_fall() -> None:
     register("odd share")(OddShare)
     api.check_measure(OddShare, odd_share, parameters=[{}, {"rel": 2}], n_rankings=20)

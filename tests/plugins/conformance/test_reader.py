@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 Rows = list[tuple[int, str, str, float]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["trec", "csv", "tsv", "jsonl", "json", "parquet"])
 def test_what_ships_passes(name: str) -> None:
     api.check_reader(name)
 
 
+@pytest.mark.slow
 def test_a_format_of_judgments_alone_passes() -> None:
     api.check_reader("letor", kinds=["qrels"])
 

@@ -224,6 +224,7 @@ def test_vectors_on_two_devices() -> None:
         dh.evaluate_embeddings(np.eye(2), other, [[0], [1]], ["RR"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize(
     ("dtype", "powers"), [("float32", (-140, -100, 100, 125)), ("float64", (-1000, -600, 600, 1020))]

@@ -106,6 +106,7 @@ def test_all_samples_and_orders_of_each(seed: int) -> None:
         assert found.tie_max[0] == pytest.approx(np.mean([max(one) for one in lists]), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("positives", ["together", "each"])
 def test_many_draws_of_a_large_case(positives: str) -> None:
     """10,000 samples of 99 among 3,000 documents, as ranks of the relevant ones."""
@@ -144,6 +145,7 @@ HARM: dict[str, Callable[[list[int], dict[int, int]], float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_documents_of_negative_relevance_are_drawn_as_others(seed: int) -> None:
     """All samples of what is neither relevant nor excluded, and all orders: those of negative gain may be drawn."""

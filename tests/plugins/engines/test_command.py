@@ -147,6 +147,7 @@ def names_that_are_patterns(folder: Path) -> tuple[Path, list[Path]]:
     return folder / "qrels.txt", [folder / name for name in (*PATTERNS, "f[1]")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_name_is_no_pattern(tmp_path: Path, engine: str) -> None:
     """DuckDB read a1.parquet where a[1].parquet was named, and several files at once as a run."""
@@ -235,6 +236,7 @@ def test_what_an_engine_cannot_do(
     assert message in " ".join(result.stderr.split())
 
 
+@pytest.mark.slow
 def test_what_a_judge_wrote_beside_runs_of_an_engine(data: Path, tmp_path: Path) -> None:
     """Judgments are read as --grades says and plain runs by the engine; a table of answers is no run of scores."""
     qrels = pl.DataFrame(rows_of(BATCH.qrels), schema=NAMES["qrels"], orient="row")

@@ -98,6 +98,7 @@ def assert_is_summary(found: pl.DataFrame, strata: dh.Strata) -> None:
             assert found[name].to_list() == expected[name].to_list(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"ties": "best"}, {"ties": "doc_id"}, {"no_relevant": "skip"}], ids=str)
 @pytest.mark.parametrize("name", BATCHES)
 def test_the_table_is_the_summary_of_strata(name: str, options: dict[str, Any]) -> None:
@@ -109,6 +110,7 @@ def test_the_table_is_the_summary_of_strata(name: str, options: dict[str, Any]) 
     assert_is_summary(found, evaluation.by("group", label_of_query))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_partitions", [1, 40])
 def test_labels_of_two_columns_and_several_values(n_partitions: int) -> None:
     """One column has levels, which are not sorted by letter, and queries in two strata; the other lacks a value."""

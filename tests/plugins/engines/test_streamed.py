@@ -107,6 +107,7 @@ def test_a_rule_needs_no_second_pass(
         np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=name)
 
 
+@pytest.mark.slow
 def test_compare_reads_each_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_limits, "_MOST_ROWS", 100)
     read: list[str] = []
@@ -305,6 +306,7 @@ def test_what_is_held_beyond_the_bound_is_said(tmp_path: Path) -> None:
             assert any(note in one for one in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_no_bug(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pl.DataFrame({"query_id": ["q"] * 500, "doc_id": [f"d{n}" for n in range(500)], "score": 1.0}).write_parquet(path)
@@ -322,6 +324,7 @@ def test_a_damaged_file_is_no_bug(tmp_path: Path) -> None:
         dh.evaluate({"q": {"d1": 1}}, binary.lazy(), ["RR"])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=6), max_size=6),
     st.integers(1, 4),

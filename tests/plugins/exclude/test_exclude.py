@@ -205,6 +205,7 @@ def test_a_large_file_keeps_the_hashes_of_what_remains(what: str, tmp_path: Path
         check_same(dh.evaluate(qrels, path, MEASURES, exclude=pairs), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*only look alike")
 def test_qrels_may_be_of_an_engine_too() -> None:
     duckdb = pytest.importorskip("duckdb")
@@ -254,6 +255,7 @@ def sources_of_pairs(folder: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_pairs_may_have_any_form(tmp_path: Path) -> None:
     _, qrels, run, remaining_qrels, remaining_run = asked("pairs")
     expected = dh.evaluate(remaining_qrels, remaining_run, MEASURES)

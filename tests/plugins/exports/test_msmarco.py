@@ -120,6 +120,7 @@ def test_other_line_ends_and_blanks(text: str) -> None:
     assert read_run(text) == READ_RUN
 
 
+@pytest.mark.slow
 def test_compressed_and_of_many_blocks() -> None:
     long_id = "é" * 100
     rows = [f"q{query}\td{rank}{long_id}\t{rank}" for query in range(200) for rank in range(1, 1001)]
@@ -362,6 +363,7 @@ def test_every_command_that_names_columns_names_formats() -> None:
             assert name in CALLS, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_commands_read_it(name: str) -> None:
     write("b.tsv", "10\td2\t1\n10\td1\t2\n20\td3\t1\n")

@@ -40,11 +40,13 @@ def is_loaded_by(run: str) -> bool:
     return "deadheat.plugins.exports.forms" in done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", PLAIN)
 def test_plain_dicts_do_not_load_it(run: str) -> None:
     assert not is_loaded_by(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [LISTS, RESPONSES])
 def test_results_load_it(run: str) -> None:
     assert is_loaded_by(run)

@@ -36,6 +36,7 @@ def test_evaluate_draws_and_names_its_files(tmp_path: Path) -> None:
     assert "not drawn" not in text
 
 
+@pytest.mark.slow
 def test_data_have_the_files_and_what_was_not_drawn(tmp_path: Path) -> None:
     arguments = ["evaluate", QRELS, RUNS[0], "-m", "RR", "--figures", tmp_path, "--figure-format", "json"]
     result = call(*arguments, "--figure", "all", "--format", "json")
@@ -100,6 +101,7 @@ def test_of_one_query_nothing_is_drawn_by_default(tmp_path: Path) -> None:
     assert drawn(tmp_path / "f") == {"forest-RR.json"}
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_by_name_of_each_measure(tmp_path: Path) -> None:
     options = ["-m", "RR", "-m", "Hit@3", *QUICK, "--figure", "scatter", "--figure", "scatter", "--figure", "strata"]
     text = " ".join(ok("compare", QRELS, *RUNS[:2], *options, "--figures", tmp_path, *JSON).split())

@@ -72,6 +72,7 @@ def test_ties_of_profiles_are_their_tables() -> None:
     assert f"r = {found:.2f}" in " ".join(one.plot("largest_tie").to_dict()["title"]["text"])
 
 
+@pytest.mark.slow
 def test_a_bench_draws_one_set_in_one_language() -> None:
     result = dh.bench(DEMO / "phrases.csv", DEMO / "documents.csv", ["bm25", "bm25(k1=1.9)", "string"], n_resamples=200)
     keys = list(result.parts)

@@ -55,6 +55,7 @@ def test_a_page_asks_for_nothing_from_a_network(chart: alt.LayerChart) -> None:
     assert "<svg" in page.partition("<script")[0]  # and without scripts there is a picture
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["A < B", ["A <", "B"], alt.TitleParams("A < B"), alt.TitleParams(["A <", "B"])])
 def test_any_chart_of_altair_is_saved_with_its_title(title: Any) -> None:  # noqa: ANN401 - as Altair takes it
     chart = alt.Chart(pl.DataFrame({"x": [1]}), title=title).mark_point().encode(x="x:Q")
@@ -152,6 +153,7 @@ def test_names_that_look_alike_are_rows_of_their_own() -> None:
     assert len({row["label"] for row in rows_of(chart)}) == 2
 
 
+@pytest.mark.slow
 def test_a_figure_of_a_paper_has_no_title_and_the_width_of_a_column(chart: alt.LayerChart, tmp_path: Path) -> None:
     plain, column = tmp_path / "plain.svg", tmp_path / "column.svg"
     figures.save(chart, plain)

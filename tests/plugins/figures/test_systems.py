@@ -50,6 +50,7 @@ def test_the_best_system_is_first_and_in_the_title(compared: Comparison, measure
     assert "30 queries" in title_of(chart)
 
 
+@pytest.mark.slow
 def test_a_forest_of_evaluations_has_the_intervals_that_they_report(compared: Comparison) -> None:
     chart = figures.forest(compared.evaluations, "RR", options={"n_resamples": 500, "rng": 3})
     for name, evaluation in compared.evaluations.items():
@@ -92,6 +93,7 @@ def test_the_title_says_whether_tie_order_alone_decides_the_lead() -> None:
     assert "tie order alone moves" in alone
 
 
+@pytest.mark.slow
 def test_cutoffs_are_those_measures_evaluated_one_by_one(compared: Comparison) -> None:
     chart = figures.cutoffs(compared, "P", at=[1, 2, 4])
     for name, run in RUNS.items():
@@ -169,6 +171,7 @@ def test_precision_that_takes_long_is_not_drawn_unless_wanted(monkeypatch: pytes
     assert rows_of(figures.precision_recall(evaluation, options={"n_resamples": 99}, even_if_slow=True))
 
 
+@pytest.mark.slow
 def test_strata_have_the_numbers_of_their_summary(compared: Comparison) -> None:
     levels = pl.DataFrame({"query_id": sorted(QRELS), "level": ["hard", "easy", "medium"] * 10})
     of_each = {name: one.by("level", levels) for name, one in compared.evaluations.items()}
@@ -233,6 +236,7 @@ def test_ranks_are_drawn_as_they_are_given(compared: Comparison) -> None:
         figures.ranks(compared, "MR", intervals=frame)
 
 
+@pytest.mark.slow
 def test_traditional_is_the_rule_beside_the_exact_means(compared: Comparison) -> None:
     for systems, beside in (
         (compared, None),
@@ -303,6 +307,7 @@ def test_no_relevant_document_that_counts_has_no_figure() -> None:
         figures.strata(strata)
 
 
+@pytest.mark.slow
 def test_a_measure_without_an_upper_end_is_drawn() -> None:
     evaluation = dh.evaluate(QRELS, RUNS, ["MR", "NumRel", "GMAP"])
     for measure in ("MR", "NumRel", "GMAP"):

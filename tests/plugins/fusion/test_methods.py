@@ -162,6 +162,7 @@ def test_ties_are_the_mean_over_all_orders(method: str, seed: int) -> None:
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_six_tied_documents_have_720_orders() -> None:
     run = {"q0": dict.fromkeys("abcdef", 1.0)}
     other = {"q0": {"a": 2.0, "b": 1.0, "g": 1.0}}

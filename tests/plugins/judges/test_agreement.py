@@ -168,6 +168,7 @@ def test_few_queries_are_marked_unknown() -> None:
     assert nothing.estimates["recall"].unknown == "there is no value"
 
 
+@pytest.mark.slow
 def test_no_known_interval_is_without_width() -> None:
     """Of drawn labels of five queries; that of a share never vanishes."""
     rng, n_vanished = np.random.default_rng(6), 0
@@ -280,6 +281,7 @@ def drawn(
     return human, judge, runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_conclusions_are_those_of_two_comparisons(seed: int) -> None:
     human, judge, runs = drawn(seed)
@@ -322,6 +324,7 @@ def test_a_bias_of_other_documents_is_said() -> None:
     assert "part of the bias" not in str(same)
 
 
+@pytest.mark.slow
 def test_a_favourite_is_found_by_its_bias_against_the_others() -> None:
     human, judge, runs = drawn(1, 30)
     own = {q: {d: float(g) for d, g in of.items()} for q, of in judge.items()}
@@ -357,6 +360,7 @@ def mean_rank(labels: dict[str, int], scores: dict[str, float]) -> float:
     return sum(own) / len(own) if own else len(scores) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), [("FRP", first_relevant), ("MR", mean_rank)])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_of_ranks_less_is_better(name: str, value: Callable[..., float], seed: int) -> None:
@@ -401,6 +405,7 @@ def test_of_ranks_less_is_better(name: str, value: Callable[..., float], seed: i
     assert {system for system, kind in kinds.items() if kind == "favoured"} == set(one.favoured)
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_real_judges_agree_as_was_published() -> None:
     """As in table 2 of the challenge's overview (arXiv 2408.08896)."""

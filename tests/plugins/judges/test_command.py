@@ -75,6 +75,7 @@ def test_csv_has_every_query() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_several_judges_and_formats() -> None:
     document = json.loads(ok("judges", "human.txt", "llm.txt", "human.txt", "--format", "json"))
     assert document["judges"]["human"]["kappa"] == 1
@@ -129,6 +130,7 @@ def test_a_comparison_with_a_judge_has_its_own_level() -> None:
     assert "95% CI" not in out
 
 
+@pytest.mark.slow
 def test_figures_and_the_page() -> None:
     ok("judges", "human.txt", "llm.txt", "--run", "a.run", "--run", "b.run", "--figures", "figures")
     names = sorted(one.name for one in Path("figures").iterdir())

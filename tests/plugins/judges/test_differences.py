@@ -257,6 +257,7 @@ def test_weights_count_in_all_means() -> None:
     assert pair.judged.difference == pytest.approx(sign * np.average(human, weights=w[own]), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_saved_evaluations_are_scored_again_by_the_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, run in RUNS.items():
@@ -318,6 +319,7 @@ def test_queries_that_are_no_sample_are_told() -> None:
     assert "are these a random sample?" not in " ".join(str(dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)).split())
 
 
+@pytest.mark.slow
 def test_queries_of_other_strata_are_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the exact hypergeometric distribution of two strata."""
     for known, others in (([18, 2], [22, 18]), ([15, 0], [5, 20]), ([3, 9], [9, 27])):
@@ -361,6 +363,7 @@ def test_what_does_not_go_with_a_judge(options: dict[str, object]) -> None:
         dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, **options)  # type: ignore[arg-type]  # of each option
 
 
+@pytest.mark.slow
 def test_a_judge_that_lacks_queries_with_human_labels_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +394,7 @@ def test_a_judge_that_lacks_queries_with_human_labels_is_refused(
     assert pair.judge_weight > 0
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_also_a_system_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its labels, whatever it is called, in Python and on the command line."""
     monkeypatch.chdir(tmp_path)
@@ -417,6 +421,7 @@ def words_of(result: object) -> str:
     return " ".join(str(result).split())
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, labels in (("human", HUMAN), ("judge", JUDGE)):

@@ -69,6 +69,7 @@ def test_means_and_biases_are_those_of_two_evaluations(found: dh.JudgeAgreement)
     assert human == sorted(human, reverse=True)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn(found: dh.JudgeAgreement) -> None:
     with pytest.raises(FigureError, match="no systems"):
         dh.judge_agreement(HUMAN, JUDGE).plot("judge_bias")

@@ -73,6 +73,7 @@ def test_weights_are_distances_of_the_grades() -> None:
             assert found == pytest.approx(1 - observed / expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", labels.LEVELS)
 def test_alpha_is_its_definition(kind: labels.Level) -> None:
     for seed in CASES:

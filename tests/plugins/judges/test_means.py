@@ -149,6 +149,7 @@ def test_weights_count_in_all_three_means() -> None:
     assert (equal.mean, equal.interval("t").low) == pytest.approx((plain.mean, plain.interval("t").low), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 25])
 def test_weighted_intervals_hold_their_level(n: int) -> None:
     """Weights that values hang on, few queries with human labels; the truth is the weighted mean of many."""
@@ -289,6 +290,7 @@ def test_intervals_with_and_without_the_judge_are_made_once_and_alike(monkeypatc
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, labels in (("human", HUMAN), ("llm", JUDGE)):

@@ -37,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_queries_of_one_pair_id_are_compared_across_languages(folder: Path) -> None:
     command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
     command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99", "--margin", "0.2"]
@@ -114,6 +115,7 @@ def test_a_pair_that_a_language_has_twice_is_an_error(folder: Path) -> None:
         dh.compare_languages({"one": run}, queries=path)
 
 
+@pytest.mark.slow
 def test_clusters_of_queries_are_joined_over_languages(folder: Path) -> None:
     path = folder / "queries.csv"
     header, *rows = path.read_text().splitlines()

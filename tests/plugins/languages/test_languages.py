@@ -231,6 +231,7 @@ def test_flips_of_many_ties_agree_with_drawn_orders() -> None:
     assert abs(share - interaction.pair.flip_probability) < 0.04
 
 
+@pytest.mark.slow
 def test_pairs_may_have_other_ids_in_each_language_and_in_another_order() -> None:
     """The numbers are those of queries that are called alike."""
     plain = compared()

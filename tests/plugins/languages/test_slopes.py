@@ -72,6 +72,7 @@ def test_of_ranks_the_best_system_has_the_lowest_mean(measure: str) -> None:
     assert f"of good: from {good['en']:.3f} in en to {good['fr']:.3f} in fr" in title_of(chart)
 
 
+@pytest.mark.slow
 def test_a_measure_goes_by_any_of_its_names_and_wild_names_are_drawn() -> None:
     languages = dh.compare_languages(EVALUATIONS, n_resamples=99)
     assert figures.slopes(languages, "RR").to_dict() == figures.slopes(languages, "MRR").to_dict()

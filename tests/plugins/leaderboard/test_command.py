@@ -142,6 +142,7 @@ def test_queries_that_a_model_lacks_are_counted(tmp_path: Path) -> None:
     assert "neither a saved evaluation" in refused("leaderboard", tmp_path / "faq", tmp_path)
 
 
+@pytest.mark.slow
 def test_orders_of_systems(tmp_path: Path) -> None:
     qrels = {f"q{n}": {"r": 1} for n in range(3)}
     runs = {

@@ -76,6 +76,7 @@ def test_means_and_ranks_of_a_table() -> None:
     assert found.sampling == "fixed"
 
 
+@pytest.mark.slow
 def test_same_results_in_every_form(tmp_path: Path) -> None:
     folder = runs(
         tmp_path / "runs",
@@ -429,6 +430,7 @@ def test_equal_means_are_equal_ranks_with_bounds_where_nothing_is_missing() -> N
     assert "a missing value" not in str(found)
 
 
+@pytest.mark.slow
 def test_ranks_with_bounds_are_those_that_every_value_gives() -> None:
     """Each missing value is set to many numbers from 0 to 1: a rank that never changes is known."""
     rng = np.random.default_rng(3)
@@ -492,6 +494,7 @@ def drawn_run(seed: int) -> dict[str, dict[str, float]]:
     return {query: {"a": float(rng.integers(0, 6)), "x": 2.5, "y": 1.5, "z": 3.5} for query in QRELS}
 
 
+@pytest.mark.slow
 @HEAVY
 def test_what_weighted_queries_are_worth_is_said() -> None:
     weights = {query: float(1 + n % 5 * 2) for n, query in enumerate(QRELS)}
@@ -617,6 +620,7 @@ def test_result_files_of_mteb(tmp_path: Path) -> None:
         dh.leaderboard(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_benchmark_and_its_folder(tmp_path: Path) -> None:
     result = dh.bench(CASES, DOCUMENTS, {"known": known, "bm25": "bm25"}, measures="RR", output=tmp_path)
     found = dh.leaderboard(result)

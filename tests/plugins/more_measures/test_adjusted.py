@@ -69,6 +69,7 @@ def test_a_saved_evaluation_has_it(tmp_path: Path) -> None:
     assert dh.load_evaluation(tmp_path / "saved.json").means() == evaluation.means()
 
 
+@pytest.mark.slow
 def test_distributions_are_those_of_all_orders() -> None:
     """They are known without a list of orders, where those of the measure inside are."""
     rng = random.Random(5)

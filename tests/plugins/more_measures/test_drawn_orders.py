@@ -121,6 +121,7 @@ def test_small_ties_are_exact_but_for_adaptive_users(n_documents: int, expected:
     assert estimated_in_a_tie(n_documents, set(dh.measures())) == expected
 
 
+@pytest.mark.slow
 def test_eight_others_may_be_drawn_in_ties_of_some_hundred_documents() -> None:
     assert estimated_in_a_tie(300, set(dh.measures()) - EARLY - LATE) == set()
     some = {"IPrec", "AP11", "yaap", "BPM", "G"}

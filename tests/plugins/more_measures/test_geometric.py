@@ -85,6 +85,7 @@ def two() -> dict[str, dh.Evaluation]:
     return {name: one.called(name) for name, one in found.items()}
 
 
+@pytest.mark.slow
 def test_levels_of_a_comparison_are_values_and_differences_logarithms(two: dict[str, dh.Evaluation]) -> None:
     pair = dh.compare_evaluations(two)["GMAP"][0]
     levels = {name: math.prod(np.exp(one["GMAP"].values)) ** (1 / len(QRELS)) for name, one in two.items()}
@@ -131,6 +132,7 @@ def test_a_history_says_that_a_step_is_of_logarithms(two: dict[str, dh.Evaluatio
     assert "in logarithms" in title_of(figures.history(found, "GMAP"))
 
 
+@pytest.mark.slow
 def test_figures_of_pairs_name_the_unit_of_a_difference(two: dict[str, dh.Evaluation]) -> None:
     compared = dh.compare_evaluations(two)
     title = title_of(figures.differences(compared, "GMAP", system="new", baseline="old"))
@@ -142,6 +144,7 @@ def test_figures_of_pairs_name_the_unit_of_a_difference(two: dict[str, dh.Evalua
         assert "logarithms" not in draw(compared, "AP").to_json()
 
 
+@pytest.mark.slow
 def test_figures_of_ties_have_levels_that_are_values() -> None:
     profile = dh.tie_profile(scores_of(3), qrels=QRELS, measures=["GMAP", "AP"])
     exact, rule = (dh.evaluate(QRELS, scores_of(3), "GMAP", ties=ties)["GMAP"] for ties in ("expected", "doc_id"))
@@ -169,6 +172,7 @@ def test_bounds_of_judged_means_are_values() -> None:
         assert found.biases[n].baseline_mean == pytest.approx(interval.mean)
 
 
+@pytest.mark.slow
 def test_gaps_between_languages_are_differences_of_logarithms() -> None:
     found = {
         (name, language): dh.evaluate(QRELS, scores_of(n), "GMAP").called(name)

@@ -59,6 +59,7 @@ def test_logarithms_of_a_large_tie() -> None:
         assert found[notation].tie_std[0] == pytest.approx(values.std(), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_ndcg_at_documents_of_two_ties() -> None:
     """Two relevant documents, each in a tie of its own: every pair of ranks is as likely."""
     judged, sizes = {"a": 2.0, "b": 1.0}, (30, 40)

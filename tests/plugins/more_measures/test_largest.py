@@ -64,6 +64,7 @@ def test_queries_without_positive_relevance_are_reported_as_such() -> None:
     assert evaluation["MaxRel"].spread.has_relevant.tolist() == [True, False]
 
 
+@pytest.mark.slow
 def test_equal_relevance_throughout_a_cut_tie_leaves_no_spread() -> None:
     """The probabilities of which document is the best one inside add up to 1 but for rounding."""
     for n in range(2, 30):

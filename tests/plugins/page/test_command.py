@@ -46,6 +46,7 @@ def test_report_of_runs_names_its_inputs_and_its_command(files: Path) -> None:
     assert again.replace("-o -", "-o r.html").strip() == page.strip()
 
 
+@pytest.mark.slow
 def test_report_of_one_run(files: Path) -> None:
     ok("report", "judged.json", "good.json", "-m", "RR", "-o", "one.html")
     assert "good has a mean RR of" in (files / "one.html").read_text(encoding="utf-8")
@@ -66,6 +67,7 @@ def test_what_a_page_does_not_show_is_refused(files: Path) -> None:
         assert (result.exit_code, message in result.output) == (2, True), result.output
 
 
+@pytest.mark.slow
 def test_many_runs_are_compared_with_one(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadheat.plugins.page.command.MOST_PAIRED", 2)
     runs = [f"{name}.json" for name in ("fair", "weak", "good")]
@@ -86,6 +88,7 @@ def test_report_of_saved_evaluations(files: Path) -> None:
     assert "AP was not evaluated; this evaluation holds RR" in call(*arguments, "-m", "AP").output
 
 
+@pytest.mark.slow
 def test_report_by_strata(files: Path) -> None:
     rows = "".join(f"{query},{'ab'[n % 2]},words {n}\n" for n, query in enumerate(QRELS))
     (files / "queries.csv").write_text(f"query_id,kind,text\n{rows}")
@@ -112,6 +115,7 @@ def test_what_report_refuses() -> None:
         assert said in found.output
 
 
+@pytest.mark.slow
 def test_two_evaluations_before_and_after(files: Path) -> None:
     """What fell and rose, and the judgments that changed; no folder of this machine is in the page."""
     changed = {query: {**own, "new": 1} if query == "q03" else own for query, own in QRELS.items()}
@@ -231,6 +235,7 @@ def test_report_of_a_benchmark(files: Path) -> None:
     assert "give it alone" in call("report", "out", "good.json", "-o", "b.html").output
 
 
+@pytest.mark.slow
 def test_the_page_of_a_folder_has_phrases_names_failures_and_facts(files: Path) -> None:
     (files / "cases.csv").write_text(
         "Begriff,expected_ids,Sprache,Schwierigkeit\nFieber nachts,D1,deutsch,leicht\nHusten,D2,deutsch,schwer\n"

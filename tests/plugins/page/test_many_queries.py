@@ -80,6 +80,7 @@ def test_values_are_held_of_the_queries_that_decide(weights: dict[str, int] | No
         assert ties["docs"] == [len(RUNS[name].get(query, {})) for query in held]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_held")
 def test_strata_have_the_means_of_all_queries() -> None:
     data = data_of(make_subject())

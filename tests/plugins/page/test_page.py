@@ -75,6 +75,7 @@ def test_the_data_are_the_values_of_evaluate(subject: Subject) -> None:
             assert held.get("id", held["v"]) == pytest.approx(by_id, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_many_values_are_rounded_where_no_one_sees_it(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = data_of(subject)["values"]
     monkeypatch.setattr("deadheat.plugins.page.data.MOST_VALUES", 0)
@@ -83,6 +84,7 @@ def test_many_values_are_rounded_where_no_one_sees_it(subject: Subject, monkeypa
             np.testing.assert_allclose(rounded["v"], own["v"], rtol=0, atol=0.5e-7)
 
 
+@pytest.mark.slow
 def test_rankings_are_those_of_the_runs(subject: Subject) -> None:
     data = data_of(subject)
     assert len(data["rankings"]) == 20
@@ -116,6 +118,7 @@ def test_rankings_are_those_of_the_runs(subject: Subject) -> None:
     assert n_listed
 
 
+@pytest.mark.slow
 def test_steps_are_the_mean_contributions_over_all_orders(subject: Subject) -> None:
     """Of nDCG@5: from its definition, in each order of the ties."""
     data, n_seen = data_of(subject), 0
@@ -241,6 +244,7 @@ def test_the_same_data_make_the_same_page(subject: Subject) -> None:
     assert page_of([subject]) == page_of([subject])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_figures")
 def test_without_altair_the_page_says_so(subject: Subject) -> None:
     page = page_of([subject])
@@ -249,6 +253,7 @@ def test_without_altair_the_page_says_so(subject: Subject) -> None:
     assert len(page) < 300_000
 
 
+@pytest.mark.slow
 def test_without_the_plugin_of_figures_the_page_says_so(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     is_installed = hooks.is_installed
     monkeypatch.setattr(hooks, "is_installed", lambda name: name != "figures" and is_installed(name))
@@ -295,6 +300,7 @@ def test_a_thousand_systems() -> None:
     assert "1000 systems by RR" in page
 
 
+@pytest.mark.slow
 def test_the_baseline_is_held_however_many_are_better() -> None:
     runs = {f"s{n:02d}": {f"q{m}": {"a": 1.0, "b": 2.0 * (m > n)} for m in range(45)} for n in range(45)}
     comparison = dh.compare({f"q{m}": {"a": 1} for m in range(45)}, runs, ["RR"], baseline="s00", test="t", method="t")
@@ -334,6 +340,7 @@ def test_tables_of_very_many_pairs_have_those_of_the_first_systems(monkeypatch: 
     assert len(rows[50]) == 29
 
 
+@pytest.mark.slow
 def test_each_headline_is_of_the_margin() -> None:
     """Also those of measures of ranks, of which more is worse, by scipy's one-sided t tests."""
     measures = ["RR", "FRP", "MR"]
@@ -347,6 +354,7 @@ def test_each_headline_is_of_the_margin() -> None:
         assert ("equivalent within 0.5" in headline) == (max(p) < 0.05)
 
 
+@pytest.mark.slow
 def test_objects_make_pages(subject: Subject) -> None:
     assert subject.comparison is not None
     page = subject.comparison.to_html(full=True)

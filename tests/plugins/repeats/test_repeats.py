@@ -35,6 +35,7 @@ OTHERS = [run_of(seed, 1.0) for seed in (10, 11)]
 MEASURES = ["nDCG@3", "RR"]
 
 
+@pytest.mark.slow
 def test_a_page_has_what_can_be_shown_of_repeats_and_says_what_cannot() -> None:
     found = dh.evaluate(QRELS, dh.Repeats(RUNS), MEASURES)
     assert "<svg" in found.to_html(full=True)

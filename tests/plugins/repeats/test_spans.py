@@ -44,6 +44,7 @@ def repeats(folder: Path) -> dict[str, dh.Repeats]:
 PATTERNS = ("--repeats", "good=good-*.csv", "--repeats", "bad=bad-*.csv")
 
 
+@pytest.mark.slow
 def test_compare(folder: Path) -> None:
     result = call("compare", "--spans", "spans.csv", *PATTERNS, "-m", "R@2", "--baseline", "bad", "--format", "csv")
     assert result.exit_code == 0, result.output

@@ -134,6 +134,7 @@ def test_the_p_value_of_no_difference_is_a_half_on_each_side(shared: list[Shared
         assert shared_p_value(difference, 0.2, 11, shared, "two-sided") == pytest.approx(2 * min(ends))
 
 
+@pytest.mark.slow
 def test_a_rerun_reverses_as_often_as_simulated() -> None:
     rng, reversed_, predicted = np.random.default_rng(5), [], []
     for _ in range(3000):

@@ -177,6 +177,7 @@ def test_history_compare_and_pages_have_the_true_values() -> None:
     assert f"{means['bad']['R@5']:.4f}" in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_rescoring_holds_the_saved_chunks_against_new_spans() -> None:
     document = json.loads(ok("rescore", "base.json", "spans.json", "--save", "again.json", "--format", "json"))
@@ -226,6 +227,7 @@ def test_an_overlap_that_changed_is_said_and_the_newest_counts(tmp_path: Path) -
         dh.compare_evaluations([before, after], judgments="shared")
 
 
+@pytest.mark.slow
 def test_a_question_that_an_earlier_run_was_not_asked_is_left_out(tmp_path: Path) -> None:
     asked = {query: chunks for query, chunks in NEW.items() if query in ONE_LESS}
     before = saved(tmp_path / "before.json", made(ONE_LESS, asked, "before"))
@@ -265,6 +267,7 @@ def test_saved_measures_have_the_names_that_were_asked_for(tmp_path: Path) -> No
     assert set(found.to_polars()["measure"]) == {*found.measures}
 
 
+@pytest.mark.slow
 def test_span_saves_of_format_2_are_read_and_refused_in_pairs(tmp_path: Path) -> None:
     """They do not say which overlap their spans ask for."""
     assert json.loads(OLD_SPANS.read_text())["format"] == 2

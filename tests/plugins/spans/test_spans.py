@@ -127,6 +127,7 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
     assert "is not for --spans" in call("evaluate", "--spans", spans, small, "--then-by", large).output
 
 
+@pytest.mark.slow
 def test_ties_at_random_of_chunks_are_those_of_the_seed(tmp_path: Path) -> None:
     spans, few, many = (tmp_path / name for name in ("spans.csv", "few.jsonl", "many.jsonl"))
     rows = [f"q{n},d,0,10" for n in range(6)]
@@ -149,6 +150,7 @@ def test_ties_at_random_of_chunks_are_those_of_the_seed(tmp_path: Path) -> None:
     assert scores[0] == scores[1]
 
 
+@pytest.mark.slow
 def test_gates_and_pages_of_chunks(tmp_path: Path) -> None:
     """Gate and report take --spans as evaluate does; a chunking is held against the saved one of another size."""
     spans, small, large, kept, page = (
@@ -195,6 +197,7 @@ def test_files_of_quotes_and_of_lists_by_query(tmp_path: Path) -> None:
             assert spans.empty_queries == (("p",) if one in (rows, tmp_path / "s.json") else ())
 
 
+@pytest.mark.slow
 def test_an_empty_list_of_spans_scores_0_and_an_unanswerable_query_is_left_out(tmp_path: Path) -> None:
     """As in judgments of documents."""
     chunks: dict[str, Any] = {query: [("d", 0, 10, 1.0)] for query in ("answered", "empty", "none")}

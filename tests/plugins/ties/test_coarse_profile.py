@@ -156,6 +156,7 @@ def test_equal_runs_have_no_winner() -> None:
     assert found.to_polars()["wrong_winner"].null_count() == 2 * 2
 
 
+@pytest.mark.slow
 def test_the_rival_is_the_one_that_is_most_likely_to_win_wrongly() -> None:
     qrels, runs = draw_data(4, n_queries=20)
     third = {query: {doc: score / 3 + 0.5 for doc, score in own.items()} for query, own in runs["fair"].items()}
@@ -247,6 +248,7 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
         coarsening_profile(qrels, runs, "RR", **options)
 
 
+@pytest.mark.slow
 def test_too_many_pairs_and_equal_names() -> None:
     qrels, runs = draw_data(0)
     many = {f"run{n}": runs["good"] for n in range(40)}

@@ -199,6 +199,7 @@ def test_scores_are_levels(one: Reranker) -> None:
     assert len(scores) > 0.8 * len(levels)
 
 
+@pytest.mark.slow
 def test_how_often_documents_give_their_score() -> None:
     """Without levels, only they tie: a document keeps its own if it gives none away and gets none."""
     simulation = simulate_rerankers(4000, Reranker("gives", None, 0.3), query_types=QueryType("q", 0.5, 0.0))

@@ -26,6 +26,7 @@ QRELS, OLZ, NIST = (
 )
 
 
+@pytest.mark.slow
 def test_the_summary_fits_a_screen_and_has_the_numbers_of_python() -> None:
     out = ok("simulate")
     assert max(map(len, out.splitlines())) <= 80
@@ -181,6 +182,7 @@ def test_decimals_and_formats(options: list[str], names: list[str]) -> None:
     assert [row["scores"] for row in rows] == ["as given", *names]
 
 
+@pytest.mark.slow
 def test_what_a_run_lacks_is_said(folder: Path) -> None:
     document = json.loads(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "--format", "json"))
     assert document["missing_queries"] == {"bm25": ["q4"]}

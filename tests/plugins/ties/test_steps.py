@@ -107,6 +107,7 @@ def test_one_order_of_the_ties(measure: str, column: str, parts: Callable[[list[
     assert judged["first"].to_list() == [order.index(doc) + 1 for doc in judged["doc_id"]] == judged["last"].to_list()
 
 
+@pytest.mark.slow
 def test_the_last_sum_over_the_divisor_is_the_value_of_every_measure() -> None:
     rng = np.random.default_rng(5)
     ids = [f"d{n}" for n in range(12)]

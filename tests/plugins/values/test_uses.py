@@ -86,6 +86,7 @@ def test_a_comparison_is_the_test_of_the_printed_digits(measure: str, files: lis
     assert (pair.low, pair.high) == pytest.approx((low, high))
 
 
+@pytest.mark.slow
 def test_sign_flips_of_the_printed_digits_are_those_of_ties_by_document_id(files: list[str]) -> None:
     """As few decimals change p little, and what is compared is the values with ties broken by document id."""
     found = dh.compare_evaluations(files, baseline="a")
@@ -137,6 +138,7 @@ def test_ranks_resample_queries_alone(files: list[str]) -> None:
     assert p_best == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.slow
 def test_systems_of_one_table_are_compared(files: list[str], tmp_path: Path) -> None:
     frames = [dh.load_evaluation(path).to_polars().with_columns(system=pl.lit(path[-6])) for path in files]
     table = str(tmp_path / "values.csv")
@@ -258,6 +260,7 @@ def test_commands_that_need_documents_refuse_them(command: list[str], files: lis
     assert "bug" not in result.output
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_real_runs_have_the_p_of_ties_by_document_id(tmp_path: Path) -> None:
     """trec_eval by pytrec_eval, printed with four decimals, against what deadheat makes of the runs themselves."""

@@ -44,6 +44,7 @@ def saved(folder: Path, n: int, qrels: Any = None, **options: Any) -> Path:  # n
     return stamped(path, f"2026-11-{n + 1:02}T10:00:00.000Z", label=f"week {n}", commit="abcdef0123456789")
 
 
+@pytest.mark.slow
 def test_steps_are_in_order_of_time_and_compared_with_the_one_before(tmp_path: Path) -> None:
     for n in range(4):
         saved(tmp_path, n)
@@ -74,6 +75,7 @@ def test_steps_are_in_order_of_time_and_compared_with_the_one_before(tmp_path: P
     assert found.since["RR"][0] is None
 
 
+@pytest.mark.slow
 def test_systems_that_take_turns_are_each_compared_with_themselves() -> None:
     """Of names that never come back the steps are one line, also where one file is evaluated twice in a row."""
     made = [
@@ -170,6 +172,7 @@ def test_a_measure_that_cannot_be_scored_again_is_left_out(tmp_path: Path) -> No
     assert (own.difference, own.low, own.p_value) == (pair.difference, pair.low, pair.p_value)
 
 
+@pytest.mark.slow
 def test_each_step_has_the_queries_that_its_two_evaluations_share(tmp_path: Path) -> None:
     """A small one before them takes nothing from the later ones."""
     few = {query: own for query, own in QRELS.items() if query in {"q1", "q2"}}
@@ -292,6 +295,7 @@ def test_the_command_and_its_formats(tmp_path: Path) -> None:
     assert call("report", "-o", page).exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_figure_names_its_steps_and_has_a_line_for_each_system(tmp_path: Path) -> None:
     """By their labels, or if these come again by their days."""
     found = dh.history([saved(tmp_path, n) for n in range(3)])
@@ -486,6 +490,7 @@ def test_counts_of_a_history_are_totals_as_in_every_table() -> None:
 CLUSTERS = {query: f"user {n // 3}" for n, query in enumerate(QRELS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
 def test_clusters_are_those_of_a_comparison(tmp_path: Path, is_weighted: bool) -> None:  # noqa: FBT001 - of pytest
     """Given as a dict, as a column, and on the command line; other queries are tested each for itself."""

@@ -46,6 +46,7 @@ def some_documents(rng: random.Random, most: int) -> list[str]:
     return rng.sample([f"d{n}" for n in range(7)], rng.randrange(most))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_runs", [1, 2, 3])
 @pytest.mark.parametrize("name", [*MEASURES, "R", "F@2", "AP@2", "AP(norm='min')@2", "Rprec", "nDCG", "ERR@2", "DCG"])
 def test_a_weight_by_range_is_what_a_judgment_takes_off_it(name: str, n_runs: int) -> None:

@@ -80,6 +80,7 @@ def test_few_queries_that_fell() -> None:
     assert verdict.headline.startswith("old leads new by RR")  # they are no saves
 
 
+@pytest.mark.slow
 def test_a_page_of_before_and_after_is_about_what_came_after(folder: Path) -> None:
     ok("report", "a.json", "b.json", "--diff", "-o", "weeks.html")
     page = (folder / "weeks.html").read_text(encoding="utf-8")
@@ -90,6 +91,7 @@ def test_a_page_of_before_and_after_is_about_what_came_after(folder: Path) -> No
     assert "week 4 over week 5" not in page
 
 
+@pytest.mark.slow
 def test_before_and_after_without_labels_are_files(folder: Path) -> None:
     save(folder / "before.json", GOOD, "", 4)
     save(folder / "after.json", BAD, "", 3)  # what comes after is what was said to
@@ -128,6 +130,7 @@ def test_a_baseline_is_a_file_or_a_label(folder: Path, baseline: str) -> None:
     assert (wrong.exit_code, "'week 5', 'week 4'" in wrong.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_branch_tells_saves_of_one_run_apart_but_not_runs(folder: Path) -> None:
     one = save(folder / "one.json", GOOD, None, 1, branch="main")
     two = save(folder / "two.json", BAD, None, 2, branch="feature")

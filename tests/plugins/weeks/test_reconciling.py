@@ -51,6 +51,7 @@ def made(qrels: Judged, run: Judged, time: str, measures: Any = MEASURES, **opti
     return saved(dh.evaluate(qrels, run, measures, **options), time)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("qrels", "told", "n_compared"),
     [
@@ -140,6 +141,7 @@ def test_a_higher_grade_elsewhere_changes_measures_with_a_scale() -> None:
     assert [str(one) for one in again.measures] == MEASURES
 
 
+@pytest.mark.slow
 def test_values_that_are_not_computed_again_stay_where_the_highest_grade_is_the_same(tmp_path: Path) -> None:
     """A saved evaluation has the values of a function, and not the function, which may know the highest grade."""
     first = dh.Custom("first", lambda relevance: float(relevance[0]))

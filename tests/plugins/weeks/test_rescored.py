@@ -147,6 +147,7 @@ def check_case(seed: int, path: Path) -> tuple[int, int]:
     return len(found) * len(found.query_ids), len(unknown)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")
 @pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 2_000), marks=pytest.mark.slow)], ids=str)
 def test_random_cases_with_ties_at_the_kept_depth(tmp_path: Path, seeds: range) -> None:

@@ -101,6 +101,7 @@ def test_what_cases_have_stays_and_what_they_lack_is_added() -> None:
     assert (several.domain, several.category) == ("y", "abbreviation")  # y has no label
 
 
+@pytest.mark.slow
 def test_a_bench_reports_by_them_and_says_so(tmp_path: Path) -> None:
     ontology, cases = tmp_path / "t.obo", tmp_path / "cases.csv"
     ontology.write_text(OBO)

@@ -194,6 +194,7 @@ def test_a_broken_file_is_an_error_that_names_it(name: str, text: str, message: 
     assert re.search(re.escape(name), str(caught.value))
 
 
+@pytest.mark.slow
 def test_latin_1_and_cut_archives_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="UTF-8"):
         dh.read_ontology(write(tmp_path / "a.obo", OBO, encoding="latin-1"))

@@ -62,6 +62,7 @@ def everything_in(folder: Path) -> str:
     return "".join(path.read_text("latin-1") for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 Other", "307 Temporary", "308 Permanent"])
 def test_redirects_are_not_followed(server: HostileServer, status: str) -> None:
     with hostile_server() as other:
@@ -73,6 +74,7 @@ def test_redirects_are_not_followed(server: HostileServer, status: str) -> None:
     assert f"{server.url} redirects to '{other.url}/chat/completions?key=***', and redirects are not followed" in told
 
 
+@pytest.mark.slow
 def test_the_key_is_stripped_and_one_with_a_newline_inside_is_refused(
     server: HostileServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +192,7 @@ def test_an_answer_without_end_is_read_up_to_a_megabyte(server: HostileServer) -
     assert len(sent) < 500  # not a minute of them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "head",
     [
@@ -211,6 +214,7 @@ def test_a_call_has_a_time_however_slowly_the_server_answers(server: HostileServ
         assert "500 Internal Server Error" in told
 
 
+@pytest.mark.slow
 def test_answers_before_the_answer_have_no_more_time(server: HostileServer) -> None:
     server.parts = lambda: forever(b"HTTP/1.1 100 Continue\r\n\r\n", 0.01)
     assert "no answer from" in error_of(server, timeout=0.2)

@@ -278,6 +278,7 @@ def test_a_retriever_takes_the_documents_and_searches_once_for_all_its_rerankers
     assert retriever.asked == asked  # deeper where more is graded than is kept
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_reranker_that_comes_later_goes_on_from_the_finished_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -67,6 +67,7 @@ def test_a_workbook_and_another_encoding_are_read_too(folder: Path) -> None:
     assert values("--retriever", "old.csv", "--encoding", "cp1252") == pytest.approx(RR)
 
 
+@pytest.mark.slow
 def test_columns_are_named_for_cases_and_for_runs(folder: Path) -> None:
     (folder / "cases.csv").write_text(CASES.replace("Begriff", "Symptom"), encoding="utf-8")
     written(folder, "Symptom;Ding;Wert")

@@ -89,6 +89,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         BM25(language="fr", stem=True).index(DOCUMENTS)
 
 
+@pytest.mark.slow
 def test_a_benchmark_takes_the_words_of_each_language_and_says_so(tmp_path: Path) -> None:
     cases = Cases(
         "both",
