@@ -33,8 +33,7 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("explore", deadline=None, database=None, max_examples=2_000)
 
-PARTS = (0.3, 0.65)  # of the list of cases, where `--quick` takes one
-MOST_CASES = len(PARTS)
+MOST_CASES = 2  # of a test in `--quick`
 REST = pytest.StashKey[set[int]]()
 SKIPPED = "deadheat/skipped"  # in the cache
 REPORTED: dict[str, bool] = {}  # whether it was skipped, by the id of a test, or of a file that is skipped as a whole
@@ -124,12 +123,9 @@ def is_drawn(function: object) -> bool:
     return getattr(function, "is_hypothesis_test", False)
 
 
-def spread_over(cases: list[Case]) -> list[Case]:
-    """Return some of many cases, here and there.
-
-    Each n-th may have the same value of an inner parameter; of most grids of two parameters these differ in both.
-    """
-    return [cases[int(part * len(cases))] for part in PARTS]
+def first_and_last(cases: list[Case]) -> list[Case]:
+    """Return two of many cases: of a grid of parameters these differ in all of them."""
+    return [cases[0], cases[-1]]
 
 
 @pytest.hookimpl(trylast=True)
@@ -144,7 +140,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if metafunc.definition.get_closest_marker("every_case"):
         return
-    quick = spread_over(fast)
+    quick = first_and_last(fast)
     if metafunc.config.getoption("--quick"):
         cases[:] = quick
     elif metafunc.config.getoption("--rest") and not is_drawn(metafunc.function):

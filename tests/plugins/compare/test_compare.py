@@ -528,3 +528,31 @@ def holm(raw: list[float]) -> list[float]:
         largest = max(largest, min(1.0, raw[n] * (len(raw) - place)))
         found[n] = largest
     return found.tolist()
+
+
+def test_a_clear_difference_of_very_many_queries_needs_no_flips(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    qrels = {f"q{n}": {"a": 1} for n in range(300)}
+    ranks = {"good": rng.integers(2, size=300), "bad": rng.integers(4, size=300)}
+    runs = {
+        name: {query: {"a": -float(rank), "b": -0.5, "c": -1.5} for query, rank in zip(qrels, column, strict=True)}
+        for name, column in ranks.items()
+    }
+    monkeypatch.setattr("deadheat.core.stats.family_tests.MANY_SIGNS", 1)
+    found = dh.compare(qrels, runs, "RR Success@1", n_resamples=500, correction="holm")
+    assert found.design.n_resamples == 500
+    for pair in found.pairs:
+        values = {name: dh.evaluate(qrels, run, pair.measure)[pair.measure].values for name, run in runs.items()}
+        differences = values["good"] - values["bad"]
+        z = differences.sum() / np.sqrt((differences**2).sum())
+        assert pair.p_value == pair.p_adjusted == pytest.approx(2 * np.exp(-(z**2) / 2))
+        assert (pair.n_resamples, pair.exact_p_value, pair.p_is_bound) == (0, False, True)
+        assert (pair.significant, pair.undecided) == (True, False)
+    facts = report_comparison(found, qrels="q").facts
+    (test,) = [fact.text for fact in facts if fact.heading == "test"]
+    assert ", at most Hoeffding's bound" in test
+    assert numbers_in(test) == []
+    (n_resamples,) = [fact.value for fact in facts if fact.key == "test_resamples"]
+    assert n_resamples == 0
+    by_maxima = dh.compare(qrels, {**runs, "third": runs["bad"]}, "RR", n_resamples=500)
+    assert {pair.n_resamples for pair in by_maxima.pairs} == {500}

@@ -105,8 +105,9 @@ class Family:
     blocks : callable
         Returns the blocks.
     observed : Observed
-    exact : ndarray of float, shape (n_differences,)
-        P-values from all patterns of signs, where a difference has few units; NaN elsewhere.
+    known : ndarray of float, shape (n_differences,)
+        P-values that need no flips: from all patterns of signs, where a difference has few units, and bounds of those
+        of many units, where a bound is enough; NaN elsewhere.
     alternative : {"two-sided", "greater", "less"}
     correction : str
     level : float
@@ -115,7 +116,7 @@ class Family:
 
     blocks: Blocks
     observed: Observed
-    exact: FloatArray
+    known: FloatArray
     alternative: Alternative
     correction: str
     level: float
@@ -123,12 +124,12 @@ class Family:
     @property
     def n_differences(self) -> int:
         """Number of differences."""
-        return len(self.exact)
+        return len(self.known)
 
     @property
-    def is_exact(self) -> BoolArray:
+    def is_known(self) -> BoolArray:
         """Whether a p-value needs no flips."""
-        return ~np.isnan(self.exact)
+        return ~np.isnan(self.known)
 
     @property
     def has_maxima(self) -> bool:

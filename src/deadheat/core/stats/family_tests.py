@@ -2,10 +2,11 @@
 
 References
 ----------
-Westfall and Young 1993, Resampling-Based Multiple Testing, for single-step and step-down maxima.
+Westfall and Young 1993, Resampling-Based Multiple Testing, for single-step and step-down maxima. Hoeffding 1963,
+https://doi.org/10.1080/01621459.1963.10500830, for the bound of p-values that need no flips.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from deadheat.core.stats.family_flips import TOLERANCE, Flips, draw_flips
 from deadheat.core.stats.randomization import count_sign_patterns, find_exact_limit
 from deadheat.core.stats.significance import adjust, significant
 
+MANY_SIGNS = 1 << 30  # of the flips of one difference, which take a second to draw
 DOUBT = 0.00135  # probability beyond each end of the interval of a p-value: it holds what all patterns give in 99.7%
 
 
@@ -49,7 +51,9 @@ class FamilyTest:
     p_adjusted : ndarray of float, or None
         Corrected by maxima of the same flips; None with other corrections, which :func:`adjust` makes of `p_values`.
     is_exact : ndarray of bool
-        Whether the p-value has no error from resampling.
+        Whether the p-value has no error from resampling, and is no bound.
+    is_bound : ndarray of bool
+        Whether the p-value is at most this, and no flips were drawn for it.
     n_flips : int
         0 where none was needed.
     n_counted : int
@@ -61,6 +65,7 @@ class FamilyTest:
     p_values: FloatArray
     p_adjusted: FloatArray | None
     is_exact: BoolArray
+    is_bound: BoolArray
     n_flips: int
     n_counted: int
     critical: float
@@ -90,7 +95,8 @@ def flip_family(
         Of significance, such as 0.05.
     alternative : {"two-sided", "greater", "less"}
     n_resamples : int
-        Flips to begin with; all patterns of signs if they are no more.
+        Flips to begin with; all patterns of signs if they are no more. None are drawn where they would be very many,
+        and a bound of the p-value shows as much as they can, unless maxima decide.
     most_flips : int
         As long as it is open which differences are significant, there are ten times as many flips, up to this number.
     rng : numpy.random.Generator
@@ -104,11 +110,16 @@ def flip_family(
     observed = observe(blocks, alternative)
     exact = _compute_exact_p_values(blocks, observed, alternative)
     family = Family(blocks, observed, exact, alternative, correction, level / n_families)
-    if family.is_exact.all() and not family.has_maxima:
+    is_bound = np.zeros_like(family.is_known)
+    if not family.has_maxima:
+        bounds = bound_p_values(observed.statistics, alternative)
+        is_bound = ~family.is_known & _are_enough(bounds, family, n_resamples)
+        family = replace(family, known=np.where(is_bound, bounds, exact))
+    if family.is_known.all() and not family.has_maxima:
         p_adjusted = None
         if correction in MAX_T_CORRECTIONS:
-            p_adjusted = np.minimum(1.0, n_families * exact)
-        return FamilyTest(exact, p_adjusted, family.is_exact, n_flips=0, n_counted=0, critical=np.nan)
+            p_adjusted = np.minimum(1.0, n_families * family.known)
+        return FamilyTest(family.known, p_adjusted, ~is_bound, is_bound, n_flips=0, n_counted=0, critical=np.nan)
     flips = draw_flips(family, n_resamples, rng)
     decision = _decide(family, flips)
     while decision.is_open and flips.n_flips < most_flips:
@@ -122,8 +133,8 @@ def flip_family(
     critical = np.nan
     if family.has_maxima and not family.is_step_down:
         critical = find_critical_value(flips, family.level)
-    is_exact = family.is_exact | observed.is_zero | flips.is_complete
-    return FamilyTest(decision.p_values, p_adjusted, is_exact, flips.n_flips, flips.n_counted, critical)
+    is_exact = ~is_bound & (family.is_known | observed.is_zero | flips.is_complete)
+    return FamilyTest(decision.p_values, p_adjusted, is_exact, is_bound, flips.n_flips, flips.n_counted, critical)
 
 
 def _compute_exact_p_values(blocks: Blocks, observed: Observed, alternative: Alternative) -> FloatArray:
@@ -140,16 +151,50 @@ def _compute_exact_p_values(blocks: Blocks, observed: Observed, alternative: Alt
     return exact
 
 
+def bound_p_values(statistics: FloatArray, alternative: Alternative) -> FloatArray:
+    r"""Return bounds of p-values of sign flips: no p-value is above its bound.
+
+    By Hoeffding's inequality a sum of values with random signs reaches z times the root of their sum of squares with a
+    probability of at most :math:`\exp(-z^2 / 2)`, however many values there are.
+
+    Parameters
+    ----------
+    statistics : ndarray of float
+        As `Observed` has them: how many roots the sum lies from 0 on the side of the alternative.
+    alternative : {"two-sided", "greater", "less"}
+
+    Examples
+    --------
+    >>> bound_p_values(np.array([0.0, 2.0, 5.0]), "two-sided").round(7).tolist()
+    [1.0, 0.2706706, 7.5e-06]
+    """
+    tails = np.exp(-(np.maximum(statistics, 0.0) ** 2) / 2)
+    if alternative == "two-sided":
+        tails *= 2
+    return np.clip(tails, np.finfo(np.float64).tiny, 1.0)  # 0 would be no bound
+
+
+def _are_enough(bounds: FloatArray, family: Family, n_resamples: int) -> BoolArray:
+    """Tell where a bound shows what very many signs would: no flip as extreme as the data, and a significant p-value.
+
+    It is significant whatever the correction: times the number of differences it is still below the level.
+    """
+    has_many_signs = family.observed.n_units * n_resamples >= MANY_SIGNS
+    is_below_flips = bounds * (n_resamples + 1) < 1
+    is_significant = significant(bounds * family.n_differences, family.level)
+    return has_many_signs & is_below_flips & is_significant
+
+
 def _decide(family: Family, flips: Flips) -> Decision:
     """Return the p-values of a family, and whether more flips may change which are below the level."""
-    p_values = np.where(family.is_exact, family.exact, flips.p_values(flips.n_extreme))
+    p_values = np.where(family.is_known, family.known, flips.p_values(flips.n_extreme))
     p_values = np.where(family.observed.is_zero, 1.0, p_values)
     n_counted = np.full(len(p_values), flips.n_counted)
     if family.has_maxima:
         p_adjusted = np.maximum(_adjust_by_maxima(family, flips), p_values)
         is_undecided = find_undecided(p_adjusted, n_counted, "none", family.level)
         return Decision(p_values, p_adjusted, bool(is_undecided.any()))
-    n_counted[family.is_exact | family.observed.is_zero] = 0
+    n_counted[family.is_known | family.observed.is_zero] = 0
     if family.correction in MAX_T_CORRECTIONS:  # of a single difference: nothing to correct
         is_undecided = find_undecided(p_values, n_counted, "none", family.level)
         return Decision(p_values, p_values, bool(is_undecided.any()))

@@ -885,7 +885,7 @@ def correct_over_strata(comparisons: dict[Stratum, Comparison], design: Design) 
     if design.correction in MAX_T_CORRECTIONS:
         return comparisons
     columns = {}
-    for name in ("measure", "p_value", "exact_p_value", "n_resamples"):
+    for name in ("measure", "p_value", "n_resamples", "p_is_bound"):
         columns[name] = np.concatenate([part.pairs.column(name) for part in comparisons.values()])
     corrected_columns = correct_p_values(columns, design, columns["measure"])
     start = 0

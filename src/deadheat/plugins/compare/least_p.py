@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from deadheat.core.arrays import FloatArray, run_starts
+from deadheat.core.arrays import BoolArray, FloatArray, run_starts
 from deadheat.core.design import RANDOMIZATION, Design
 from deadheat.plugins.compare.pair import Pair, Pairs
 
@@ -73,6 +73,11 @@ def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
 def n_resamples_of(pairs: "Pairs") -> int:
     """Return the most resamples that the p value of a pair was counted in; 0 if none was counted."""
     return int(pairs.column("n_resamples").max(initial=0))
+
+
+def are_uncounted_bounds(pairs: "Pairs") -> BoolArray:
+    """Return which p values are bounds without resamples: see `FamilyTest.is_bound`."""
+    return pairs.column("p_is_bound").astype(np.bool_) & (pairs.column("n_resamples") == 0)
 
 
 def is_least(p_value: float, n_resamples: int) -> bool:

@@ -60,7 +60,8 @@ class Pair(InNotebooks):
     std : float
         Standard deviation of the differences over queries.
     exact_p_value : bool
-        Whether the p value has no error from resampling, nor, with "wilcoxon", from the normal distribution.
+        Whether the p value has no error from resampling, nor, with "wilcoxon", from the normal distribution, and is no
+        bound.
     expected_difference : float
         The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
         `difference`.
@@ -95,9 +96,10 @@ class Pair(InNotebooks):
         Whether other resamples may take `p_adjusted` to the other side of the level: less than 1 seed in 100 reverses
         what is not undecided.
     n_resamples : int
-        Resamples that `p_adjusted` was counted in; 0: none, or all patterns of signs, so that it has no error.
+        Resamples that `p_adjusted` was counted in; 0: none, as with all patterns of signs, or a bound of them.
     p_is_bound : bool
-        Whether no resample was as extreme, so that `p_adjusted` is only known to be at most what it says.
+        Whether `p_adjusted` is only known to be at most what it says: no resample was as extreme, or resamples of so
+        many queries were not needed to know that.
     judged : JudgeContribution, of the plugin judges, or None
         With ``compare(judge=)``: what the judge's labels add. Where they count (`is_estimated`), difference, interval,
         standard error and p value are those of prediction-powered inference; means, effect size, std, wins, draws,

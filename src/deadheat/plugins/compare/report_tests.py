@@ -14,6 +14,7 @@ from deadheat.core.structures import group_values
 from deadheat.core.wording import UNIT, format_count, format_in_brackets, format_list, join_sentences
 from deadheat.plugins.compare.deciding import ENOUGH
 from deadheat.plugins.compare.least_p import (
+    are_uncounted_bounds,
     beyond_resamples,
     least_adjusted,
     least_p,
@@ -26,6 +27,7 @@ from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.pair_names import name_first, name_in_brief, name_pair
 from deadheat.plugins.compare.verdict_facts import describe_margin_doubt, doubt_of_margin
 
+BOUNDED = "at most Hoeffding's bound"
 SKEWED = "s"  # behind the p value of differences too skewed for so few queries
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
@@ -125,7 +127,7 @@ def tell_tests(
         test += f", in each {apart} by itself"
     n_resamples = None
     if design.test in RESAMPLING_TESTS:
-        n_resamples = max(n_resamples_of(pairs), design.n_resamples)
+        n_resamples = _count_resamples(design, pairs)
     n_significant = pairs.column("significant").sum()
     facts = [Fact("baselines", design.against)]
     for name in ("baseline", "test", "correction", "alternative"):
@@ -180,7 +182,7 @@ def _tell_too_many_tests(tested: TestedPairs) -> Fact:
     """
     pairs = tested.pairs
     n_tests, least = least_adjusted(pairs, tested.design)
-    is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
+    is_resampled = (pairs.column("n_resamples") > 0) & (pairs.column("method") != "ppi")
     text = ""
     if least >= tested.alpha and is_resampled.any():
         text = (
@@ -252,7 +254,8 @@ def _describe_p_values(design: Design, pairs: Pairs) -> str:
     n_pairs = len(pairs)
     n_exact = int(pairs.column("exact_p_value").sum())
     if design.test == RANDOMIZATION and design.correction in MAX_T_CORRECTIONS:
-        n_exact = int((pairs.column("n_resamples") == 0).sum())  # after the correction
+        is_counted = pairs.column("n_resamples") > 0  # after the correction
+        n_exact = int((~is_counted & ~are_uncounted_bounds(pairs)).sum())
     is_normal = design.test == "wilcoxon"
     is_resampled = design.test in RESAMPLING_TESTS
     if not (is_normal or is_resampled):
@@ -261,11 +264,22 @@ def _describe_p_values(design: Design, pairs: Pairs) -> str:
         return ", exact"
     if is_normal:
         return f", by the normal distribution for {n_pairs - n_exact} of {format_count(n_pairs, 'difference')}"
-    n_resamples = max(n_resamples_of(pairs), design.n_resamples)
-    how = f", {n_resamples:,} resamples"
+    n_bounds = int(are_uncounted_bounds(pairs).sum())
+    if 0 < n_bounds == n_pairs:
+        return f", {BOUNDED}: no flips are needed"
+    how = f", {_count_resamples(design, pairs):,} resamples"
     if n_exact > 0:
         how += ", exact where few queries differ"
+    if n_bounds > 0:
+        how += f", {BOUNDED} for {n_bounds} of {format_count(n_pairs, 'difference')}"
     return how
+
+
+def _count_resamples(design: Design, pairs: Pairs) -> int:
+    """Return in how many resamples a p value was counted at most; what was asked for where all p values are exact."""
+    if are_uncounted_bounds(pairs).all():
+        return 0
+    return max(n_resamples_of(pairs), design.n_resamples)
 
 
 def corrected_by(design: Design, *, has_strata: bool) -> str:

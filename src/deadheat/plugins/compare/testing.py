@@ -78,8 +78,9 @@ def test_pairs(pairs: ComparedPairs, n_measures: int) -> dict[str, AnyArray]:
     Returns
     -------
     dict of str to array
-        "p_value", "exact_p_value" and "n_resamples" (what the p value was counted in; 0 where it was not counted), and,
-        of maxima of sign flips, "p_adjusted", "simultaneous_low" and "simultaneous_high".
+        "p_value", "exact_p_value", "n_resamples" (what the p value was counted in; 0 where it was not counted) and
+        "p_is_bound" (whether it is a bound that needed no resamples), and, of maxima of sign flips, "p_adjusted",
+        "simultaneous_low" and "simultaneous_high".
     """
     blocks = split_pairs(len(pairs.first), pairs.stack.values.shape[1])
     if pairs.design.test == TUKEY:
@@ -127,6 +128,7 @@ def _test_by_tukey(family: PairFamily) -> dict[str, AnyArray]:
         "p_value": p_values_of_sides[pairs.first - first_row, pairs.second - first_row],
         "exact_p_value": np.zeros(n_pairs, np.bool_),
         "n_resamples": np.full(n_pairs, design.n_resamples),
+        "p_is_bound": np.zeros(n_pairs, np.bool_),
     }
 
 
@@ -157,7 +159,8 @@ def _flip_signs(family: PairFamily, *, rng: np.random.Generator, most_flips: int
     columns: dict[str, AnyArray] = {
         "p_value": tested.p_values,
         "exact_p_value": tested.is_exact,
-        "n_resamples": np.where(tested.is_exact, 0, tested.n_counted),
+        "n_resamples": np.where(tested.is_exact | tested.is_bound, 0, tested.n_counted),
+        "p_is_bound": tested.is_bound,
     }
     if tested.p_adjusted is None:
         return columns
@@ -247,7 +250,7 @@ def correct_p_values(columns: Mapping[str, AnyArray], design: Design, families: 
     Parameters
     ----------
     columns : mapping of str to array
-        "p_value", "exact_p_value" and "n_resamples" of all pairs; "p_adjusted" where it is known already.
+        "p_value", "exact_p_value", "n_resamples" and "p_is_bound" of all pairs; "p_adjusted" where it is known already.
     design : Design
     families : ndarray of shape (n_pairs,)
         The family of each pair: its measure.
@@ -273,11 +276,13 @@ def correct_p_values(columns: Mapping[str, AnyArray], design: Design, families: 
             is_member = families == family
             p_adjusted[is_member] = adjust(p_value[is_member], correction)
             is_undecided[is_member] = find_undecided(p_value[is_member], n_counted[is_member], correction, level)
+    is_least = (n_counted > 0) & (counted_p_value * (n_counted + 1) < 1.5)
+    is_uncounted_bound = np.asarray(columns["p_is_bound"], np.bool_) & (n_counted == 0)
     return {
         "p_adjusted": p_adjusted,
         "undecided": is_undecided,
         "significant": significant(p_adjusted, level) & ~is_undecided,
-        "p_is_bound": (n_counted > 0) & (counted_p_value * (n_counted + 1) < 1.5),
+        "p_is_bound": is_least | is_uncounted_bound,
     }
 
 
@@ -307,4 +312,5 @@ def _test_block(pairs: ComparedPairs, block: slice) -> dict[str, AnyArray]:
         "p_value": p_value,
         "exact_p_value": tested.is_exact,
         "n_resamples": np.where(is_counted, design.n_resamples, 0),
+        "p_is_bound": np.zeros(len(p_value), np.bool_),
     }

@@ -465,7 +465,7 @@ def _describe_too_many(contest: Contest) -> str:
     design = contest.design
     n_tests, least = least_adjusted(contest.pairs, design)
     is_limited = not significant([least], 1 - design.confidence_level)[0]
-    if contest.pair.exact_p_value or contest.pair.is_estimated or not is_limited:
+    if contest.pair.n_resamples == 0 or contest.pair.is_estimated or not is_limited:
         return ""
     return (
         f"p of {n_resamples_of(contest.pairs):,}, corrected for {n_tests:,} differences, is at least"

@@ -222,6 +222,7 @@ def judged_pairs(
             "method": "ppi",
             "exact_p_value": False,
             "n_resamples": 0,
+            "p_is_bound": False,
             "n_queries": int(kept.sum()),
             "doubtful": bool(stats.is_doubtful(np.array([pair.skewness]), np.array([kept.sum()]), "t")[0]),
         }
