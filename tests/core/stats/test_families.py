@@ -272,8 +272,8 @@ def test_equal_systems_of_unequal_variance_keep_the_level_of_the_family() -> Non
     assert n_false / 400 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
 
 
-def one_row(*rows: FloatArray) -> Blocks:
-    """Return a block for each row, which is a difference."""
+def one_block_each(*rows: FloatArray) -> Blocks:
+    """Return blocks of one difference each."""
     blocks = [Block(row[None], np.zeros(1, np.int64)) for row in rows]
     return lambda: blocks
 
@@ -285,7 +285,7 @@ def test_no_share_of_signs_is_above_its_bound(n_units: int, alternative: Alterna
     for n_plus in range(0, n_units + 1, max(1, n_units // 20)):
         row = np.ones(n_units)
         row[n_plus:] = -1.0
-        (statistic,) = observe(one_row(row), alternative).statistics
+        (statistic,) = observe(one_block_each(row), alternative).statistics
         (bound,) = bound_p_values(np.array([statistic]), alternative)
         share = binomtest(n_plus, n_units, alternative=alternative).pvalue
         assert share <= bound * (1 + 1e-12)
@@ -301,13 +301,13 @@ def test_a_bound_takes_the_place_of_very_many_signs(alternative: Alternative, mo
     statistic = abs(clear.sum()) / np.sqrt((clear**2).sum())
     expected = (2 if alternative == "two-sided" else 1) * np.exp(-(statistic**2) / 2)
     given: dict[str, Any] = {"alternative": alternative, "correction": "holm"}
-    alone = flipped(one_row(clear), **given)
+    alone = flipped(one_block_each(clear), **given)
     assert (alone.n_flips, alone.is_bound.tolist(), alone.is_exact.tolist()) == (0, [True], [False])
     assert alone.p_values == pytest.approx([expected])
-    both = flipped(one_row(unclear, clear), **given)
+    both = flipped(one_block_each(unclear, clear), **given)
     assert (both.n_flips, both.is_bound.tolist()) == (999, [False, True])
-    assert both.p_values.tolist() == [flipped(one_row(unclear), **given).p_values[0], alone.p_values[0]]
-    assert flipped(one_row(clear), **{**given, "correction": "max-t"}, n_families=2).p_adjusted == pytest.approx(
+    assert both.p_values.tolist() == [flipped(one_block_each(unclear), **given).p_values[0], alone.p_values[0]]
+    assert flipped(one_block_each(clear), **{**given, "correction": "max-t"}, n_families=2).p_adjusted == pytest.approx(
         [2 * expected]
     )
 
@@ -315,15 +315,17 @@ def test_a_bound_takes_the_place_of_very_many_signs(alternative: Alternative, mo
 def test_signs_are_drawn_where_a_bound_says_less(monkeypatch: pytest.MonkeyPatch) -> None:
     clear = np.random.default_rng(6).normal(0.15, size=1_000)
     monkeypatch.setattr("deadheat.core.stats.family_tests.MANY_SIGNS", 1_000 * 999 + 1)
-    assert flipped(one_row(clear)).n_flips == 999  # they are too few to take long
+    assert flipped(one_block_each(clear)).n_flips == 999  # they are too few to take long
     monkeypatch.setattr("deadheat.core.stats.family_tests.MANY_SIGNS", 1)
-    assert flipped(one_row(clear)).n_flips == 0
-    assert flipped(one_row(-clear), alternative="greater").n_flips == 999
-    assert flipped(one_row(clear, clear)).n_flips == 999  # their maxima decide
-    (bound,) = flipped(one_row(clear)).p_values
-    assert flipped(one_row(clear), level=bound / 2).n_flips == 999
-    assert flipped(one_row(clear, clear), correction="holm", level=3 * bound).n_flips == 0
-    assert flipped(one_row(clear, clear), correction="holm", level=1.5 * bound).n_flips == 999  # not below it twice
+    assert flipped(one_block_each(clear)).n_flips == 0
+    assert flipped(one_block_each(-clear), alternative="greater").n_flips == 999
+    assert flipped(one_block_each(clear, clear)).n_flips == 999  # their maxima decide
+    (bound,) = flipped(one_block_each(clear)).p_values
+    assert flipped(one_block_each(clear), level=bound / 2).n_flips == 999
+    assert flipped(one_block_each(clear, clear), correction="holm", level=3 * bound).n_flips == 0
+    assert (
+        flipped(one_block_each(clear, clear), correction="holm", level=1.5 * bound).n_flips == 999
+    )  # not below it twice
     n_flips = int(1 / bound)
-    assert flipped(one_row(clear), n_resamples=n_flips - 2).n_flips == 0
-    assert flipped(one_row(clear), n_resamples=n_flips + 1).n_flips == n_flips + 1  # they may show a smaller p
+    assert flipped(one_block_each(clear), n_resamples=n_flips - 2).n_flips == 0
+    assert flipped(one_block_each(clear), n_resamples=n_flips + 1).n_flips == n_flips + 1  # they may show a smaller p

@@ -260,9 +260,8 @@ def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
 
 def cells_of(pair: Pair) -> dict[str, Any]:
     """Return what tables show of a pair, by the keys of their columns."""
-    is_bound = pair.p_is_bound and pair.n_resamples == 0
-    if not pair.exact_p_value and is_least(pair.p_value, pair.n_resamples):
-        is_bound = True
+    is_least_of_resamples = not pair.exact_p_value and is_least(pair.p_value, pair.n_resamples)
+    is_bound = is_least_of_resamples or (pair.p_is_bound and pair.n_resamples == 0)
     return {
         **vars(pair),
         "ci": Span(*pair.ends, pair.is_known),
