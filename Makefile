@@ -187,7 +187,7 @@ release-check:  ## build wheel and sdist, check them, and run the README with th
 	@build/release/tools/bin/python -m pip -qq --disable-pip-version-check install 'build>=1.2' 'twine>=6.1' 'towncrier>=24.8'
 	@build/release/tools/bin/python -m build --outdir build/release/dist . >build/release/build.txt
 	build/release/tools/bin/twine check --strict build/release/dist/*
-	test $$(stat --format=%s build/release/dist/*.whl) -lt 2100000  # 2 MB of package, as tests/whole/test_release.py has it, and its metadata
+	test $$(stat --format=%s build/release/dist/*.whl) -lt 2100000  # as in tests/whole/test_release.py and the workflow
 	build/release/tools/bin/towncrier build --draft --version "$$(sed -nE 's/^__version__ = "(.*)"/\1/p' src/deadheat/version.py)" >/dev/null
 	@$(foreach version,$(sort $(firstword $(FOUND)) $(lastword $(FOUND))),$(MAKE) release-check-$(version) &&) true
 

@@ -1,7 +1,7 @@
 """The step of action.yml that checks gates: a table on the page of the build, and an annotation for each failure.
 
 It ends with 0 whether gates passed or failed, and writes which to GITHUB_OUTPUT: the page is made in both cases.
-What cannot be evaluated ends it with the exit code of `deadheat gate`.
+What cannot be evaluated ends it with the exit code of `deadheat gate`, as does a list of runs that is empty.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FAILED = 1  # the exit code of `deadheat gate` where a gate failed
+FAILED, NOT_USABLE = 1, 2  # exit codes of `deadheat gate`: a gate failed; it was called wrongly
 
 
 def lines_of(name: str) -> list[str]:
@@ -46,14 +46,19 @@ def annotate(run: str) -> None:
             for stratum, checked in by_stratum.items():
                 if checked["result"] == "failed":
                     gate_name = checked.get("gate", name)
-                    text = f"{run}: {gate_name} {stratum}: {checked['reason']}"
+                    name_in_stratum = f"{gate_name} {stratum}".rstrip()
+                    text = f"{run}: {name_in_stratum}: {checked['reason']}"
                     print(f"::error title=deadheat gate::{escape(text)}")
 
 
 def main() -> int:
     """Check each run."""
+    runs = lines_of("RUNS")
+    if not runs:  # GitHub lets an input be empty that is required
+        print("::error title=deadheat gate::runs is empty: name a file of a run on each line")
+        return NOT_USABLE
     passed = True
-    for run in lines_of("RUNS"):
+    for run in runs:
         code, table = gate(run, "--format", "github")
         if code not in {0, FAILED}:
             return code

@@ -106,7 +106,8 @@ def test_a_planted_loss_goes_red(act: Action, folder: Path) -> None:
     assert code == 1
     annotated = [line for line in log.splitlines() if line.startswith("::error ")]
     assert len(annotated) == 2  # the threshold and the baseline
-    assert all("lost.json" in line for line in annotated)
+    assert all(line.startswith("::error title=deadheat gate::lost.json: ") for line in annotated)
+    assert not any(" :" in line for line in annotated)
     summary = (folder / "summary.md").read_text(encoding="utf-8")
     assert summary.count("RR >= 0.9") == 2  # a table for each run
     assert "<html" in (folder / "deadheat.html").read_text(encoding="utf-8")
@@ -129,6 +130,12 @@ def test_what_cannot_be_read_is_red_and_says_so(act: Action) -> None:
     code, log = act(qrels="absent.json", runs="good run.json", checks="RR >= 0.9", page="")
     assert code == 3
     assert "absent.json" in log
+
+
+def test_no_run_is_red(act: Action) -> None:
+    code, log = act(qrels="gold.json", runs=" \n", checks="RR >= 0.9", page="")
+    assert code == 2
+    assert "runs is empty" in log
 
 
 @pytest.mark.parametrize(("case", "code"), [('{"text": "a cough", "expected_ids": ["x"]}', 0), ('{"text": 1}', 3)])
