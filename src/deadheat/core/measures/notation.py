@@ -27,6 +27,8 @@ Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 LONGEST = 10_000  # characters of a notation
+PLAINLY = "write numbers plainly, words in quotes and keys once"
+AT_THE_END = "a cutoff is a plain number, behind all parameters, as in nDCG(gain='exp')@10"
 
 # Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures
 PHRASES = {
@@ -317,7 +319,7 @@ def _read_measure(tree: ast.expr, notation: str) -> Measure:
     """Return the measure of a tree: a name, perhaps with parameters in parentheses, perhaps ``@`` a number."""
     cutoff: object = ABSENT  # not None, which somebody may write
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        cutoff = _read_value(tree.right, notation)
+        cutoff = _read_value(tree.right, notation, AT_THE_END)
         tree = tree.left
     parameters: dict[str, Any] = {}
     inside: str | None = None
@@ -357,18 +359,19 @@ def _read_parameters(call: ast.Call, notation: str) -> dict[str, Any]:
     for keyword in call.keywords:
         if keyword.arg in parameters:
             raise MeasureError(f"{keyword.arg} appears twice in {format_given(notation)}")
-        parameters[str(keyword.arg)] = _read_value(keyword.value, notation)
+        value = keyword.value
+        how = f"write {keyword.arg}='{value.id}'" if isinstance(value, ast.Name) else PLAINLY
+        parameters[str(keyword.arg)] = _read_value(value, notation, how)
     return parameters
 
 
-def _read_value(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
+def _read_value(node: ast.expr, notation: str, how: str) -> Any:  # noqa: ANN401 - the measure checks it
+    """Return the value of a parameter or a cutoff; `how` says how to write it."""
     try:
         return read_literal(node, notation)
     except (ValueError, TypeError, *TOO_DEEP):
-        raise MeasureError(
-            f"{format_given(ast.get_source_segment(notation, node))} in {format_given(notation)} is not a value",
-            hint="write numbers plainly, words in quotes and keys once",
-        ) from None
+        value = ast.get_source_segment(notation, node)
+        raise MeasureError(f"{format_given(value)} in {format_given(notation)} is not a value", hint=how) from None
 
 
 def _preset(name: str) -> Mapping[str, Any]:

@@ -120,11 +120,15 @@ def test_how_to_name_the_language(tmp_path: Path) -> None:
 
 
 def test_fields_that_nothing_reads(tmp_path: Path) -> None:
-    found = validate(written(tmp_path, many(2, dificulty="easy", hpo_domain="x", note="n")))
+    found = validate(written(tmp_path, many(2, dificulty="easy", hpo_domain="x", id="n")))
     unread = of_kind(found, "unread_field")
-    assert [names_in(one.message) for one in unread] == [["dificulty"], ["hpo_domain"], ["note"]]
+    assert [names_in(one.message) for one in unread] == [["dificulty"], ["hpo_domain"], ["id"]]
     assert [numbers_in(one.message) for one in unread] == [[2, 2, 15]] * 3  # cases, and their lines
-    advice = ["Did you mean 'difficulty'?", "Keep one of domain and hpo_domain.", ""]
+    advice = [
+        "Did you mean 'difficulty'?",
+        "Keep one of domain and hpo_domain.",
+        "If it identifies the case, name it case_id.",
+    ]
     assert [one.advice for one in unread] == advice
 
 
