@@ -22,7 +22,9 @@ PACKAGES = (
 HEAD = ["line", "target", "measured", "", "times", "peak memory", "commit, processor"]
 METHOD = """\
 `make bench BENCH="--large --repeats 5"` measures all lines, `--only NAME` some: a row keeps the commit and the
-processor with which it was measured; the machine of the newest is below. Seconds depend on the machine, ratios less.
+processor with which it was measured (+ if files had changed since); the machine of the newest is below. Targets are the
+project's own: seconds were set on a machine that is up to 2.5 times as fast, and ratios depend on the machine less.
+MISS is what was not reached here.
 
 A tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn with what
 its line compares it with (A B A B). A ratio is the median of the ratios pair by pair, seconds are medians, peak memory
@@ -74,15 +76,16 @@ def system() -> str:
 
 
 def commit() -> str:
-    """Return the commit of the code, with a plus sign if files have changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],  # noqa: S607 - git is found on PATH
-        cwd=RESULTS.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return described.stdout.strip()
+    """Return the commit of the code, with a plus sign if files other than the results have changed since."""
+    changed = ask_git("diff", "--name-only", "HEAD", "--", ":/", f":!{RESULTS.name}")
+    return ask_git("rev-parse", "--short=8", "HEAD") + ("+" if changed else "")
+
+
+def ask_git(*arguments: str) -> str:
+    """Return what git says of this repository."""
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=RESULTS.parent, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def cells_of(row: Row, measured_at: str) -> list[str]:

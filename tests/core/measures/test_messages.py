@@ -61,8 +61,10 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: dh.parse_measure("nDCG@1_0"),
-        "'1_0' in 'nDCG@1_0' is not a value: a cutoff is a plain number, behind all parameters, as in"
-        " nDCG(gain='exp')@10",
+        (
+            "'1_0' in 'nDCG@1_0' is not a value: a cutoff is a plain number, behind all parameters, as in"
+            " nDCG(gain='exp')@10"
+        ),
     ),
     (
         lambda: dh.parse_measure("nDCG(gain=exp)@10"),
@@ -70,8 +72,10 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: dh.parse_measure("nDCG(gain={1: 1, 1: 2})"),
-        "'{1: 1, 1: 2}' in 'nDCG(gain={1: 1, 1: 2})' is not a value: write numbers plainly, words in quotes and keys"
-        " once",
+        (
+            "'{1: 1, 1: 2}' in 'nDCG(gain={1: 1, 1: 2})' is not a value: write numbers plainly, words in quotes and"
+            " keys once"
+        ),
     ),
     (
         lambda: dh.parse_measure("F_2"),
