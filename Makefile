@@ -52,7 +52,7 @@ help:  ## this list
 
 demo: $(VENV)/.run  ## install and show on real data what ties do to measures
 	@$(BIN)/deadheat demo
-	@echo "The command is in $(BIN): . $(BIN)/activate"
+	@echo "To have the command deadheat: . $(BIN)/activate"
 
 # Each process of pytest has a core, so Polars has one thread there: a tenth less processor time. make test-core, the
 # rest of the tests, and those with other Pythons and versions, have as many as there are cores.

@@ -62,7 +62,7 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: dh.parse_measure("nDCG@1_0"),
         (
-            "'1_0' in 'nDCG@1_0' is not a value: a cutoff is a plain number, behind all parameters, as in"
+            "'1_0' in 'nDCG@1_0' is not a value: write a number behind @, and @ behind all parameters, as in"
             " nDCG(gain='exp')@10"
         ),
     ),
@@ -70,6 +70,11 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
         lambda: dh.parse_measure("nDCG(gain=exp)@10"),
         "'exp' in 'nDCG(gain=exp)@10' is not a value: write gain='exp'",
     ),
+    (
+        lambda: dh.parse_measure("nDCG(gian=exp)@10"),
+        "nDCG has no parameter 'gian'; it takes cutoff, gain, discount, negative, ideal, floor. Did you mean 'gain'?",
+    ),
+    (lambda: dh.parse_measure("P(rel=x)@5"), "P: rel must be a number in (-inf, inf), got 'x'"),
     (
         lambda: dh.parse_measure("nDCG(gain={1: 1, 1: 2})"),
         (

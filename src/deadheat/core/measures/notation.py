@@ -28,7 +28,7 @@ Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 LONGEST = 10_000  # characters of a notation
 PLAINLY = "write numbers plainly, words in quotes and keys once"
-AT_THE_END = "a cutoff is a plain number, behind all parameters, as in nDCG(gain='exp')@10"
+AT_THE_END = "write a number behind @, and @ behind all parameters, as in nDCG(gain='exp')@10"
 
 # Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures
 PHRASES = {
@@ -323,7 +323,9 @@ def _read_measure(tree: ast.expr, notation: str) -> Measure:
         tree = tree.left
     parameters: dict[str, Any] = {}
     inside: str | None = None
+    keywords: list[ast.keyword] = []
     if isinstance(tree, ast.Call):
+        keywords = tree.keywords
         inside = _measure_inside(tree, notation)
         if inside is not None:
             tree = ast.Call(tree.func, [], tree.keywords)
@@ -339,7 +341,9 @@ def _read_measure(tree: ast.expr, notation: str) -> Measure:
         if measure.at in parameters:
             raise MeasureError(f"{measure.at} appears twice in {format_given(notation)}")
         parameters[measure.at] = cutoff
-    return measure(**parameters)
+    made = measure(**parameters)
+    _refuse_words_without_quotes(keywords, notation)
+    return made
 
 
 def _measure_inside(call: ast.Call, notation: str) -> str | None:
@@ -360,9 +364,20 @@ def _read_parameters(call: ast.Call, notation: str) -> dict[str, Any]:
         if keyword.arg in parameters:
             raise MeasureError(f"{keyword.arg} appears twice in {format_given(notation)}")
         value = keyword.value
-        how = f"write {keyword.arg}='{value.id}'" if isinstance(value, ast.Name) else PLAINLY
-        parameters[str(keyword.arg)] = _read_value(value, notation, how)
+        word = value.id if isinstance(value, ast.Name) else None
+        parameters[str(keyword.arg)] = _read_value(value, notation, PLAINLY) if word is None else word
     return parameters
+
+
+def _refuse_words_without_quotes(keywords: list[ast.keyword], notation: str) -> None:
+    """Raise `MeasureError` for values without quotes that the measure would take with them."""
+    for keyword in keywords:
+        if isinstance(keyword.value, ast.Name):
+            word = keyword.value.id
+            raise MeasureError(
+                f"{format_given(word)} in {format_given(notation)} is not a value",
+                hint=f"write {keyword.arg}={word!r}",
+            )
 
 
 def _read_value(node: ast.expr, notation: str, how: str) -> Any:  # noqa: ANN401 - the measure checks it

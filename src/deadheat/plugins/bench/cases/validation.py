@@ -225,7 +225,7 @@ def unread_fields(file: CaseFile) -> Iterator[Finding]:
         language = language_in_name(name)
         if language is not None:
             near = f"If it has the texts in {language!r}, name the columns of all languages, such as text_{language}."
-        elif name.casefold() == "id":
+        elif name.casefold() == "id" and not any("case_id" in row for row in file.rows):
             near = "If it identifies the case, name it case_id."
         yield file.warning("unread_field", f"field {name!r} is not read{_in_cases(own)}", near, about=own[0])
     source, keys = file.records.json, file.records.keys
