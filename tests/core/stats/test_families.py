@@ -323,9 +323,8 @@ def test_signs_are_drawn_where_a_bound_says_less(monkeypatch: pytest.MonkeyPatch
     (bound,) = flipped(one_block_each(clear)).p_values
     assert flipped(one_block_each(clear), level=bound / 2).n_flips == 999
     assert flipped(one_block_each(clear, clear), correction="holm", level=3 * bound).n_flips == 0
-    assert (
-        flipped(one_block_each(clear, clear), correction="holm", level=1.5 * bound).n_flips == 999
-    )  # not below it twice
+    # the level is not above the bound twice
+    assert flipped(one_block_each(clear, clear), correction="holm", level=1.5 * bound).n_flips == 999
     n_flips = int(1 / bound)
     assert flipped(one_block_each(clear), n_resamples=n_flips - 2).n_flips == 0
     assert flipped(one_block_each(clear), n_resamples=n_flips + 1).n_flips == n_flips + 1  # they may show a smaller p

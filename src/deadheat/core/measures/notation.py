@@ -363,9 +363,11 @@ def _read_parameters(call: ast.Call, notation: str) -> dict[str, Any]:
     for keyword in call.keywords:
         if keyword.arg in parameters:
             raise MeasureError(f"{keyword.arg} appears twice in {format_given(notation)}")
-        value = keyword.value
-        word = value.id if isinstance(value, ast.Name) else None
-        parameters[str(keyword.arg)] = _read_value(value, notation, PLAINLY) if word is None else word
+        if isinstance(keyword.value, ast.Name):
+            value = keyword.value.id  # refused later: the measure may have more to say about it
+        else:
+            value = _read_value(keyword.value, notation, PLAINLY)
+        parameters[str(keyword.arg)] = value
     return parameters
 
 

@@ -120,16 +120,23 @@ def test_how_to_name_the_language(tmp_path: Path) -> None:
 
 
 def test_fields_that_nothing_reads(tmp_path: Path) -> None:
-    found = validate(written(tmp_path, many(2, dificulty="easy", hpo_domain="x", id="n")))
+    found = validate(written(tmp_path, many(2, dificulty="easy", hpo_domain="x", note="n", id="i")))
     unread = of_kind(found, "unread_field")
-    assert [names_in(one.message) for one in unread] == [["dificulty"], ["hpo_domain"], ["id"]]
-    assert [numbers_in(one.message) for one in unread] == [[2, 2, 15]] * 3  # cases, and their lines
+    assert [names_in(one.message) for one in unread] == [["dificulty"], ["hpo_domain"], ["note"], ["id"]]
+    assert [numbers_in(one.message) for one in unread] == [[2, 2, 16]] * 4  # cases, and their lines
     advice = [
         "Did you mean 'difficulty'?",
         "Keep one of domain and hpo_domain.",
+        "",
         "If it identifies the case, name it case_id.",
     ]
     assert [one.advice for one in unread] == advice
+
+
+def test_an_id_beside_a_case_id_gets_no_advice(tmp_path: Path) -> None:
+    (case,) = many(1, id="i")
+    found = validate(written(tmp_path, [case | {"case_id": "c"}]))
+    assert only(found, "unread_field").advice == ""
 
 
 def test_keys_beside_the_cases(tmp_path: Path) -> None:
